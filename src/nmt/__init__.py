@@ -1,0 +1,1 @@
+"""Reproducible neural machine translation: models, training, decoding, evaluation and audit."""

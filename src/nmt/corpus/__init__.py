@@ -1,0 +1,1 @@
+"""The corpus as models see it: special symbols, token files, vocabularies."""

@@ -1,0 +1,37 @@
+"""What every command shares: one way to parse, to log, and to tell the user of an error."""
+
+import inspect
+import logging
+import sys
+from collections.abc import Callable
+
+import typer
+
+from nmt.errors import NmtError
+
+
+def command(function: Callable[..., None]) -> typer.Typer:
+    """Make a command-line program of a typed function.
+
+    The module's docstring is its --help: purpose, what it reads and writes, an example.
+    """
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    text = inspect.getmodule(function)
+    app.command(help="\b\n" + (text.__doc__ or "").replace("\n\n", "\n\n\b\n"))(function)
+    return app
+
+
+def run(app: typer.Typer) -> None:
+    """Run a program; end with 1 and one plain message if it meets an error of ours."""
+    configure_logging()
+    try:
+        app()
+    except NmtError as error:
+        sys.exit(f"error: {error}")
+
+
+def configure_logging() -> None:
+    """Send the log to standard error, one short line a message."""
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
+    for noisy in ("httpx", "httpcore", "matplotlib", "fontTools"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
