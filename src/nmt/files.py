@@ -1,4 +1,4 @@
-"""Reading and writing: UTF-8, lines that end at "\\n" and nowhere else, whole files or none."""
+r"""Reading and writing: UTF-8, lines that end at "\n" and nowhere else, whole files or none."""
 
 import hashlib
 import json
@@ -59,7 +59,7 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a UTF-8 file without their ends; a missing last "\\n" is no matter."""
+    r"""Return the lines of a UTF-8 file without their ends; a missing last "\n" is no matter."""
     lines = read_text(path).split("\n")
     if lines[-1] == "":
         lines.pop()

@@ -1,0 +1,1 @@
+"""What training needs of decoding and scoring: greedy search, token BLEU, accuracy."""
