@@ -1,0 +1,117 @@
+"""Encoder, decoder and output layer in one model."""
+
+import torch
+from torch import Tensor, nn
+
+from nmt.corpus.symbols import PAD, SOS
+from nmt.model.attention import sequence_mask
+from nmt.model.decoder import build_decoder
+from nmt.model.encoder import Encoder
+from nmt.model.output import OutputLayer
+from nmt.model.settings import ModelSettings
+from nmt.model.states import Memory, State, Step
+
+
+class Seq2Seq(nn.Module):
+    """A translation model.
+
+    Args:
+        settings: an entry of the `models` section.
+        source_size: V of the source vocabulary.
+        target_size: V of the target vocabulary.
+    """
+
+    def __init__(self, settings: ModelSettings, source_size: int, target_size: int) -> None:
+        super().__init__()
+        self.settings = settings
+        self.encoder = Encoder(settings, source_size)
+        self.decoder = build_decoder(settings, target_size)
+        self.output = OutputLayer(
+            self.decoder.feature_size, self.decoder.embedding, settings.tie_target, settings.dropout
+        )
+        self.attention_rows = self.decoder.attention_rows
+        self._start_weights()
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers are learned; tied ones count once."""
+        return sum(p.numel() for p in self.parameters())
+
+    def encode(self, src: Tensor, lengths: Tensor) -> Memory:
+        """Read source sentences: ids (B,S) on the model's device, lengths (B,) on the CPU."""
+        states, last = self.encoder(src, lengths)
+        mask = sequence_mask(lengths.to(src.device, non_blocking=True), src.shape[1]).unsqueeze(1)
+        return Memory(states, mask, self.decoder.project_keys(states), last)
+
+    def start(self, memory: Memory) -> State:
+        """Return the decoder's state before the first step."""
+        return self.decoder.start(memory)
+
+    def step(self, tokens: Tensor, state: State, memory: Memory) -> Step:
+        """Read one token a sentence (B,) and score the next."""
+        decoded = self.decoder(tokens.unsqueeze(1), state, memory)
+        logits = self.output(decoded.features[:, 0])  # (B,V)
+        return Step(logits.float(), decoded.state, decoded.weights[:, :, 0])
+
+    def features(
+        self, src: Tensor, lengths: Tensor, inputs: Tensor, forced: list[bool] | None = None
+    ) -> Tensor:
+        """Return what the output layer reads at each target position.
+
+        Args:
+            src: ids (B,S).
+            lengths: real tokens of each source sentence (B,), on the CPU.
+            inputs: the true inputs (B,T): <sos>, then the target without its last token.
+            forced: for each of the T steps whether its input is the true one (teacher forcing)
+                or the model's own best at the step before; None: all true, without a loop where
+                the decoder allows. The first input is always <sos>.
+
+        Returns:
+            features (B,T,D).
+        """
+        memory = self.encode(src, lengths)
+        state = self.start(memory)
+        if forced is None or all(forced):
+            features: Tensor = self.decoder(inputs, state, memory).features
+            return features
+        token, rows = inputs[:, 0], []
+        for i, keep in enumerate(forced):
+            token = inputs[:, i] if keep or i == 0 else self._best(rows[-1])
+            decoded = self.decoder(token.unsqueeze(1), state, memory)
+            state = decoded.state
+            rows.append(decoded.features)
+        return torch.cat(rows, dim=1)
+
+    def sentence_vectors(self, src: Tensor, lengths: Tensor) -> Tensor:
+        """Return the encoder's last state of the top layer (B,H) for each source sentence."""
+        _, last = self.encoder(src, lengths)
+        vectors: Tensor = last[0][-1]
+        return vectors
+
+    @torch.no_grad()
+    def _best(self, features: Tensor) -> Tensor:
+        """Return the model's own best token (B,) after features (B,1,D)."""
+        logits = self.output(features[:, 0])
+        logits[:, [PAD, SOS]] = -torch.inf
+        return logits.argmax(-1)
+
+    def _start_weights(self) -> None:
+        """Embeddings of small spread, so that tied logits start small; matrices by Xavier."""
+        for module in self.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+                with torch.no_grad():
+                    module.weight[PAD].zero_()
+            elif isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.RNNBase):
+                for name, weight in module.named_parameters():
+                    if name.startswith("weight_hh"):
+                        for block in weight.chunk(weight.shape[0] // weight.shape[1]):
+                            nn.init.orthogonal_(block)
+                    elif name.startswith("weight_ih"):
+                        nn.init.xavier_uniform_(weight)
+                    else:
+                        nn.init.zeros_(weight)

@@ -1,0 +1,73 @@
+"""A model on disk: plain tensors as safetensors beside a JSON of plain values; no pickle."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from nmt.errors import ModelError
+from nmt.files import read_json, write_json
+from nmt.model.seq2seq import Seq2Seq
+from nmt.model.settings import ModelSettings
+
+WEIGHTS = "weights.safetensors"
+CONFIG = "config.json"
+
+
+def save_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
+    """Write named tensors, on whatever device they are; tied ones are written once."""
+    seen: dict[int, str] = {}
+    unique = {}
+    for name, tensor in weights.items():
+        if seen.setdefault(tensor.data_ptr(), name) == name:
+            unique[name] = tensor.detach().cpu().contiguous()
+    save_file(unique, path)
+
+
+def save_model(folder: Path, weights: dict[str, torch.Tensor], config: dict[str, Any]) -> None:
+    """Write weights and config into an existing folder."""
+    save_weights(folder / WEIGHTS, weights)
+    write_json(folder / CONFIG, config)
+
+
+def load_model(
+    folder: Path, device: torch.device, source_size: int, target_size: int
+) -> tuple[Seq2Seq, dict[str, Any]]:
+    """Read a model for evaluation, on any device.
+
+    Args:
+        folder: where `save_model` wrote.
+        device: where the model shall live.
+        source_size: size of the source vocabulary in use.
+        target_size: size of the target vocabulary in use.
+
+    Returns:
+        the model, in evaluation mode, and its config.
+
+    Raises:
+        ModelError: the vocabularies have other sizes, or the weights do not fit the config.
+    """
+    config = read_json(folder / CONFIG)
+    for side, size in (("source", source_size), ("target", target_size)):
+        trained = config["vocabulary"][side]["size"]
+        if trained != size:
+            raise ModelError(
+                f"{folder}: trained with a {side} vocabulary of {trained} tokens, got {size}; "
+                "train it again or use the vocabulary that it was trained with"
+            )
+    model = Seq2Seq(
+        ModelSettings.model_validate(config["model"], strict=False), source_size, target_size
+    )
+    try:
+        missing, unexpected = model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise ModelError(f"{folder / WEIGHTS}: does not fit its config: {error}") from None
+    tied = {"output.weight"} if model.settings.tie_target else set()
+    if set(missing) - tied or unexpected:
+        raise ModelError(
+            f"{folder / WEIGHTS}: tensors missing {sorted(missing)}, unknown {sorted(unexpected)}; "
+            "train the model again"
+        )
+    return model.to(device).eval(), config
