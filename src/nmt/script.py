@@ -4,10 +4,16 @@ import inspect
 import logging
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from nmt.errors import NmtError
+
+ParamsOption = Annotated[Path, typer.Option(help="file of parameters")]
+ModelOption = Annotated[str, typer.Option(help="name of an entry of `models` in the params file")]
+SeedOption = Annotated[int, typer.Option(min=0, help="seed of all random draws")]
 
 
 def command(function: Callable[..., None]) -> typer.Typer:

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.corpus.symbols import PAD
 
 
-def pad(sentences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+def pad(sentences: Sequence[Sequence[int] | NDArray[np.int32]]) -> tuple[Tensor, Tensor]:
     """Fill sentences with <pad> to one length.
 
     Args:
@@ -17,8 +19,7 @@ def pad(sentences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     Returns:
         ids (B,S) and lengths (B,), both int64 on the CPU.
     """
-    lengths = torch.tensor([len(sentence) for sentence in sentences])
-    ids = torch.full((len(sentences), int(lengths.max())), PAD)
-    for row, sentence in zip(ids, sentences, strict=True):
-        row[: len(sentence)] = torch.as_tensor(sentence)
-    return ids, lengths
+    lengths = np.array([len(sentence) for sentence in sentences])
+    ids = np.full((len(sentences), lengths.max()), PAD)
+    ids[np.arange(ids.shape[1]) < lengths[:, None]] = np.concatenate(sentences)
+    return torch.from_numpy(ids), torch.from_numpy(lengths)

@@ -68,7 +68,7 @@ class PlainDecoder(Decoder):
     def forward(self, tokens: Tensor, state: State, memory: Memory) -> Decoded:
         """Read all tokens in one call of the recurrent layers."""
         outputs, last = self.layers(self.embed(tokens), state.parts)
-        return Decoded(outputs, State(last), no_weights(*tokens.shape, memory))
+        return Decoded(outputs, State(last), no_weights(tokens, memory))
 
 
 class FedBackDecoder(Decoder):
@@ -94,7 +94,7 @@ class FedBackDecoder(Decoder):
     def forward(self, tokens: Tensor, state: State, memory: Memory) -> Decoded:
         """Read tokens one by one."""
         outputs, rows, parts = [], [], state.parts
-        for embedded in self.embed(tokens).split(1, dim=1):  # (B,1,E)
+        for embedded in torch.split(self.embed(tokens), 1, dim=1):  # (B,1,E)
             queries = parts[0].transpose(0, 1)  # (B,L,H)
             context, weights = self.attention.attend(
                 queries, memory.keys, memory.states, memory.mask

@@ -2,7 +2,7 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn.functional import linear
 
 
 class OutputLayer(nn.Module):
@@ -40,4 +40,4 @@ class OutputLayer(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Return logits (...,V) of features (...,D)."""
-        return F.linear(self.hidden(features), self.weight, self.bias)
+        return linear(self.hidden(features), self.weight, self.bias)

@@ -6,7 +6,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 Cell = Literal["gru", "lstm", "rnn"]
-_CELLS: dict[str, type[nn.RNNBase]] = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}
+_CELLS: dict[str, type[nn.GRU] | type[nn.LSTM] | type[nn.RNN]] = {
+    "gru": nn.GRU,
+    "lstm": nn.LSTM,
+    "rnn": nn.RNN,
+}
 
 Layers = tuple[Tensor, ...]
 """State of a stack: (hidden,), or (hidden, cell) for an LSTM; each (L,B,H)."""
@@ -68,4 +72,5 @@ class Recurrent(nn.Module):
         """Make (L·2,B,H/2) into (L,B,H)."""
         if not self.bidirectional:
             return last
-        return last.unflatten(0, (-1, 2)).transpose(1, 2).flatten(2)
+        layers, batch, half = last.shape
+        return last.view(layers // 2, 2, batch, half).transpose(1, 2).flatten(2)

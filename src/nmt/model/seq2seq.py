@@ -74,7 +74,8 @@ class Seq2Seq(nn.Module):
         if forced is None or all(forced):
             features: Tensor = self.decoder(inputs, state, memory).features
             return features
-        token, rows = inputs[:, 0], []
+        token = inputs[:, 0]
+        rows: list[Tensor] = []
         for i, keep in enumerate(forced):
             token = inputs[:, i] if keep or i == 0 else self._best(rows[-1])
             decoded = self.decoder(token.unsqueeze(1), state, memory)
@@ -91,7 +92,7 @@ class Seq2Seq(nn.Module):
     @torch.no_grad()
     def _best(self, features: Tensor) -> Tensor:
         """Return the model's own best token (B,) after features (B,1,D)."""
-        logits = self.output(features[:, 0])
+        logits: Tensor = self.output(features[:, 0])
         logits[:, [PAD, SOS]] = -torch.inf
         return logits.argmax(-1)
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from nmt.model.recurrent import Layers
@@ -75,6 +74,7 @@ class Step:
     weights: Tensor
 
 
-def no_weights(batch: int, target: int, memory: Memory) -> Tensor:
-    """Return the empty attention (B,0,T,S) of a decoder that has none."""
-    return torch.empty(batch, 0, target, memory.states.shape[1], device=memory.states.device)
+def no_weights(tokens: Tensor, memory: Memory) -> Tensor:
+    """Return the empty attention (B,0,T,S) of a decoder that has none, for tokens (B,T)."""
+    batch, target = tokens.shape
+    return memory.states.new_empty(batch, 0, target, memory.states.shape[1])

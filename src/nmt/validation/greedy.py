@@ -67,9 +67,7 @@ def _collect(chosen: Tensor, weights: Tensor, total: Tensor, lengths: Tensor) ->
     weights = weights.float().cpu()
     ended = (ids == EOS).any(1)
     produced = (ids != PAD).sum(1)  # <eos> counted
-    tokens = [
-        row[: n - int(e)].tolist() for row, n, e in zip(ids, produced, ended, strict=True)
-    ]
+    tokens = [row[: n - int(e)].tolist() for row, n, e in zip(ids, produced, ended, strict=True)]
     cut_out = [
         w[:, :n, :s].clone() for w, n, s in zip(weights, produced, lengths.tolist(), strict=True)
     ]

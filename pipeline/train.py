@@ -1,0 +1,59 @@
+"""Train one model with one seed, and keep the weights of its best epoch.
+
+Reads
+    data/tokens/{train,val}.{de,en}.jsonl, tokenizer.json
+    data/vocab/{de,en}.json
+Writes
+    models/MODEL/SEED/weights.safetensors   the best epoch's weights
+    models/MODEL/SEED/config.json           all that is needed to use them
+    models/MODEL/SEED/history.jsonl         figures of each epoch
+    models/MODEL/SEED/iterations.csv        loss of each batch
+
+A training that was stopped goes on after its last whole epoch, with the same result.
+
+Example:
+    python -m pipeline.train --model additive --seed 1
+"""
+
+from pathlib import Path
+
+from nmt import script
+from nmt.corpus.settings import DataSettings
+from nmt.device import ComputeSettings
+from nmt.model.settings import ModelSettings
+from nmt.params import Params
+from nmt.training.job import Job, train_model
+from nmt.training.settings import TrainingSettings
+
+
+def train(
+    model: script.ModelOption,
+    seed: script.SeedOption,
+    params: script.ParamsOption = Path("params.yaml"),
+    tokens: Path = Path("data/tokens"),
+    vocab: Path = Path("data/vocab"),
+    out: Path = Path("models"),
+    state: Path = Path(".nmt/training"),
+) -> None:
+    """Train one model with one seed."""
+    values = Params.read(params)
+    train_model(
+        Job(
+            name=model,
+            seed=seed,
+            data=values.section("data", DataSettings),
+            compute=values.section("compute", ComputeSettings),
+            model=values.section(f"models.{model}", ModelSettings),
+            training=values.section("training", TrainingSettings),
+            tokens=tokens,
+            vocab=vocab,
+            out=out / model / str(seed),
+            state=state,
+        )
+    )
+
+
+app = script.command(train)
+
+if __name__ == "__main__":
+    script.run(app)

@@ -1,0 +1,214 @@
+"""The loop over epochs: train, validate, keep the best."""
+
+import logging
+import math
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from tqdm import tqdm
+
+from nmt.corpus.tokens import Sentence
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.device import ComputeSettings, autocast
+from nmt.errors import TrainingError
+from nmt.model.seq2seq import Seq2Seq
+from nmt.seeding import generator, seed_everything
+from nmt.training.corpus import Batch, Numbers, Pairs, make_batch, plan_batches
+from nmt.training.optimizer import learning_rate, make_optimizer
+from nmt.training.settings import TrainingSettings
+from nmt.training.state import Checkpoint, Progress
+from nmt.training.validation import Validation, validate
+
+log = logging.getLogger(__name__)
+metrics = logging.getLogger("nmt.metrics")
+
+_CHECK = 50  # batches between two looks at the loss: each makes a GPU wait
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """What a model is trained and validated on."""
+
+    train: Pairs
+    validation: Pairs
+    references: list[Sentence]
+    target: Vocabulary
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome: the best epoch's weights, and how it went."""
+
+    weights: dict[str, Tensor]
+    progress: Progress
+
+
+class Trainer:
+    """Trains one model with one seed.
+
+    Args:
+        model: fresh, on its device.
+        settings: how to train.
+        compute: device and precision.
+        seed: decides the order of batches, dropout and teacher forcing.
+        checkpoint: where the state between epochs is kept.
+    """
+
+    def __init__(
+        self,
+        model: Seq2Seq,
+        settings: TrainingSettings,
+        compute: ComputeSettings,
+        seed: int,
+        checkpoint: Checkpoint,
+    ) -> None:
+        self.model = model
+        self.settings = settings
+        self.compute = compute
+        self.seed = seed
+        self.checkpoint = checkpoint
+        self.device = model.output.bias.device
+        self.optimizer = make_optimizer(model, settings)
+        self.progress = Progress()
+        self.best: dict[str, Tensor] = {}
+
+    def run(self, corpora: Corpora) -> Trained:
+        """Train to the last epoch or until patience ends; resume if a state is kept.
+
+        Raises:
+            TrainingError: the loss is no longer a finite number.
+        """
+        kept = self.checkpoint.load(self.model, self.optimizer)
+        if kept:
+            self.progress, self.best = kept
+        while self.progress.epoch < self.settings.epochs and not self._out_of_patience():
+            self._epoch(corpora)
+            self.checkpoint.save(self.progress, self.model, self.optimizer, self.best)
+        return Trained(self.best, self.progress)
+
+    def _epoch(self, corpora: Corpora) -> None:
+        """Run one epoch and take its figures down."""
+        epoch = self.progress.epoch + 1
+        seed_everything(self.seed, epoch)
+        rng = generator(self.seed, epoch)
+        plan = plan_batches(corpora.train, self.settings, rng)
+        forcing = self.settings.teacher_forcing.probability(epoch)
+        loss, rate = self._train(corpora.train, plan, epoch, forcing, rng)
+        figures = validate(
+            self.model, corpora.validation, corpora.references, corpora.target, self.compute
+        )
+        row = _row(epoch, loss, rate, forcing, figures)
+        self.progress = replace(self.progress, epoch=epoch, history=[*self.progress.history, row])
+        if self._is_best():
+            self.progress = replace(self.progress, best_epoch=epoch)
+            self.best = {k: v.detach().cpu().clone() for k, v in self.model.state_dict().items()}
+        metrics.info(
+            "epoch %d of %d: training loss %.3f, validation perplexity %.2f, BLEU %.2f",
+            epoch, self.settings.epochs, loss, figures.perplexity, figures.bleu,
+            extra={"step": epoch, "metrics": row},
+        )  # fmt: skip
+
+    def _train(
+        self,
+        pairs: Pairs,
+        plan: list[Numbers],
+        epoch: int,
+        forcing: float,
+        rng: np.random.Generator,
+    ) -> tuple[float, float]:
+        """Go over the batches; return the mean loss a token and the last learning rate."""
+        self.model.train()
+        done = (epoch - 1) * len(plan)
+        steps = self.settings.epochs * len(plan)
+        losses: list[Tensor] = []
+        rate = 0.0
+        bar = tqdm(
+            plan,
+            desc=f"epoch {epoch}/{self.settings.epochs}",
+            unit="batch",
+            leave=False,
+            disable=None,
+        )
+        for i, numbers in enumerate(bar, 1):
+            rate = learning_rate(self.settings, done + i, steps)
+            batch = make_batch(pairs, numbers)
+            losses.append(self._step(batch.to(self.device), rate, _draw(batch, forcing, rng)))
+            if i % _CHECK == 0 or i == len(plan):
+                bar.set_postfix(loss=f"{self._checked(losses[-1], epoch, i):.3f}")
+        values = torch.stack(losses).double().cpu()
+        self.progress.losses.extend((epoch, float(v)) for v in values)
+        tokens = np.array([pairs.trg.lengths[numbers].sum() for numbers in plan])
+        return float((values.numpy() * tokens).sum() / tokens.sum()), rate
+
+    def _step(self, batch: Batch, rate: float, forced: list[bool] | None) -> Tensor:
+        """Take one step down the loss of a batch; return the loss, still on the device."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad(set_to_none=True)
+        with autocast(self.device, self.compute):
+            loss = batch_loss(self.model, batch, self.settings.label_smoothing, forced)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self.settings.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+        self.optimizer.step()
+        return loss.detach()
+
+    def _checked(self, loss: Tensor, epoch: int, batch: int) -> float:
+        value = float(loss)
+        if not math.isfinite(value):
+            raise TrainingError(
+                f"the loss is {value} at batch {batch} of epoch {epoch}; training has diverged: "
+                "lower training.learning_rate or training.clip_norm, or raise warmup_steps"
+            )
+        return value
+
+    def _is_best(self) -> bool:
+        """Tell whether the last epoch is strictly better than all before, by `best_by`."""
+        history = self.progress.history
+        sign = -1.0 if self.settings.best_by == "loss" else 1.0
+        values = [sign * row[f"validation_{self.settings.best_by}"] for row in history]
+        return all(values[-1] > value for value in values[:-1])
+
+    def _out_of_patience(self) -> bool:
+        patience = self.settings.patience
+        return (
+            patience is not None and self.progress.epoch - self.progress.best_epoch >= patience > 0
+        )
+
+
+def batch_loss(
+    model: Seq2Seq, batch: Batch, label_smoothing: float, forced: list[bool] | None = None
+) -> Tensor:
+    """Return the mean cross-entropy of a batch's real tokens.
+
+    Padding is neither counted nor multiplied with the output layer.
+    """
+    features = model.features(batch.src, batch.lengths, batch.inputs, forced)
+    real = features.flatten(0, 1).index_select(0, batch.real)  # (N,D)
+    gold = batch.targets.flatten().index_select(0, batch.real)
+    return cross_entropy(model.output(real), gold, label_smoothing=label_smoothing)
+
+
+def _draw(batch: Batch, probability: float, rng: np.random.Generator) -> list[bool] | None:
+    """Draw for each step whether its input is the true token; None: all are."""
+    if probability >= 1.0:
+        return None
+    forced: list[bool] = (rng.random(batch.inputs.shape[1]) < probability).tolist()
+    return forced
+
+
+def _row(
+    epoch: int, loss: float, rate: float, forcing: float, figures: Validation
+) -> dict[str, float]:
+    named = {f"validation_{name}": value for name, value in asdict(figures).items()}
+    return {
+        "epoch": epoch,
+        "learning_rate": rate,
+        "teacher_forcing": forcing,
+        "train_loss": loss,
+        "validation_perplexity": figures.perplexity,
+        **named,
+    }

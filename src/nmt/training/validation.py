@@ -1,0 +1,66 @@
+"""How good a model is on the validation pairs, after each epoch."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from nmt.corpus.tokens import Sentence
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.device import ComputeSettings, autocast
+from nmt.model.seq2seq import Seq2Seq
+from nmt.training.corpus import Pairs, in_order, make_batch
+from nmt.validation.greedy import greedy
+from nmt.validation.scores import token_bleu
+
+_BATCH = 128  # sentences; no influence on any figure but through rounding
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Figures on the validation pairs.
+
+    Args:
+        loss: mean negative log-likelihood of a token under teacher forcing, in nats, without
+            label smoothing.
+        accuracy: share of tokens that are the best under teacher forcing.
+        bleu: BLEU of greedy translations on the tokens, 0 to 100.
+    """
+
+    loss: float
+    accuracy: float
+    bleu: float
+
+    @property
+    def perplexity(self) -> float:
+        """E to the loss."""
+        return math.exp(min(self.loss, 700.0))
+
+
+@torch.inference_mode()
+def validate(
+    model: Seq2Seq,
+    pairs: Pairs,
+    references: list[Sentence],
+    target: Vocabulary,
+    compute: ComputeSettings,
+) -> Validation:
+    """Measure a model on encoded pairs; the references are the tokens, not their ids."""
+    model.eval()
+    device = model.output.bias.device
+    loss, right, count = 0.0, 0, 0
+    hypotheses: list[Sentence] = [[] for _ in references]
+    for numbers in in_order(pairs, _BATCH):
+        batch = make_batch(pairs, numbers).to(device)
+        with autocast(device, compute):
+            features = model.features(batch.src, batch.lengths, batch.inputs)
+            logits = model.output(features.flatten(0, 1)[batch.real]).float()
+            found = greedy(model, batch.src, batch.lengths, batch.lengths * 3 // 2 + 10)
+        gold = batch.targets.flatten()[batch.real]
+        loss += cross_entropy(logits, gold, reduction="sum").item()
+        right += int((logits.argmax(-1) == gold).sum())
+        count += len(gold)
+        for i, tokens in zip(numbers, found.tokens, strict=True):
+            hypotheses[i] = target.decode(tokens)
+    return Validation(loss / count, right / count, token_bleu(hypotheses, references))
