@@ -46,7 +46,7 @@ class Params:
 
     def names(self, key: str = "") -> list[str]:
         """Return the keys below a dotted key ("" for the sections), in file order."""
-        value = self._value(key) if key else self._values
+        value = self.value(key) if key else self._values
         if not isinstance(value, dict):
             raise ParamsError(f"{self.path}: {key}: expected a mapping, got {value!r}")
         return [str(name) for name in value]
@@ -57,14 +57,15 @@ class Params:
         Raises:
             ParamsError: naming each dotted key at fault, its value and what is allowed.
         """
-        value = self._value(key)
+        value = self.value(key)
         try:
             # Through JSON: there a list may fill a tuple and a string an enum, strictly.
             return kind.model_validate_json(json.dumps(value))
         except ValidationError as error:
             raise ParamsError(f"{self.path}: " + _explain(key, error)) from None
 
-    def _value(self, key: str) -> Any:
+    def value(self, key: str) -> Any:
+        """Return what stands at a dotted key, plain and unchecked."""
         value: Any = self._values
         done: list[str] = []
         for part in key.split("."):
