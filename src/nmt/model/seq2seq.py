@@ -37,6 +37,10 @@ class Seq2Seq(nn.Module):
         """How many numbers are learned; tied ones count once."""
         return sum(p.numel() for p in self.parameters())
 
+    def copy_weights(self) -> dict[str, Tensor]:
+        """Return a copy of all weights on the CPU; tied ones once, under their first name."""
+        return {name: p.detach().cpu().clone() for name, p in self.named_parameters()}
+
     def encode(self, src: Tensor, lengths: Tensor) -> Memory:
         """Read source sentences: ids (B,S) on the model's device, lengths (B,) on the CPU."""
         states, last = self.encoder(src, lengths)

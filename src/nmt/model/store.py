@@ -16,19 +16,9 @@ WEIGHTS = "weights.safetensors"
 CONFIG = "config.json"
 
 
-def save_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
-    """Write named tensors, on whatever device they are; tied ones are written once."""
-    seen: dict[int, str] = {}
-    unique = {}
-    for name, tensor in weights.items():
-        if seen.setdefault(tensor.data_ptr(), name) == name:
-            unique[name] = tensor.detach().cpu().contiguous()
-    save_file(unique, path)
-
-
 def save_model(folder: Path, weights: dict[str, torch.Tensor], config: dict[str, Any]) -> None:
-    """Write weights and config into an existing folder."""
-    save_weights(folder / WEIGHTS, weights)
+    """Write weights (as `Seq2Seq.copy_weights` gives them) and config into an existing folder."""
+    save_file(weights, folder / WEIGHTS)
     write_json(folder / CONFIG, config)
 
 

@@ -104,7 +104,7 @@ class Trainer:
         self.progress = replace(self.progress, epoch=epoch, history=[*self.progress.history, row])
         if self._is_best():
             self.progress = replace(self.progress, best_epoch=epoch)
-            self.best = {k: v.detach().cpu().clone() for k, v in self.model.state_dict().items()}
+            self.best = self.model.copy_weights()
         metrics.info(
             "epoch %d of %d: training loss %.3f, validation perplexity %.2f, BLEU %.2f",
             epoch, self.settings.epochs, loss, figures.perplexity, figures.bleu,
