@@ -1,0 +1,1 @@
+"""Getting the corpus: whole and checked, or not at all."""

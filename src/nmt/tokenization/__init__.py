@@ -1,0 +1,1 @@
+"""Splitting sentences into tokens with spaCy."""
