@@ -1,0 +1,1 @@
+"""From source tokens to translations: beam search, unknown words, text."""

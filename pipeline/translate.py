@@ -1,0 +1,54 @@
+"""Translate the test sets with a trained model.
+
+Reads
+    models/MODEL/SEED/weights.safetensors, config.json
+    data/tokens/TEST.SOURCE.jsonl, tokenizer.json
+    data/vocab/SOURCE.json, TARGET.json, spacing.json
+Writes
+    translations/MODEL/SEED/hypotheses/TEST.jsonl       tokens, text and counts of each sentence
+    translations/MODEL/SEED/hypotheses/TEST.txt         the text, one sentence a line
+    translations/MODEL/SEED/hypotheses/record.json      which model, how it searched
+    translations/MODEL/SEED/attention/TEST.safetensors  weights of each token over the source
+
+Example:
+    python -m pipeline.translate --model additive --seed 1
+"""
+
+from pathlib import Path
+
+from nmt import script
+from nmt.corpus.settings import DataSettings
+from nmt.decoding.job import Job, translate_tests
+from nmt.decoding.settings import DecodingSettings
+from nmt.device import ComputeSettings
+from nmt.params import Params
+
+
+def translate(
+    model: script.ModelOption,
+    seed: script.SeedOption,
+    params: script.ParamsOption = Path("params.yaml"),
+    models: Path = Path("models"),
+    tokens: Path = Path("data/tokens"),
+    vocab: Path = Path("data/vocab"),
+    out: Path = Path("translations"),
+) -> None:
+    """Translate the test sets with one model."""
+    values = Params.read(params)
+    translate_tests(
+        Job(
+            data=values.section("data", DataSettings),
+            compute=values.section("compute", ComputeSettings),
+            decoding=values.section("decoding", DecodingSettings),
+            model=models / model / str(seed),
+            tokens=tokens,
+            vocab=vocab,
+            out=out / model / str(seed),
+        )
+    )
+
+
+app = script.command(translate)
+
+if __name__ == "__main__":
+    script.run(app)
