@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -21,10 +22,19 @@ def command(function: Callable[..., None]) -> typer.Typer:
 
     The module's docstring is its --help: purpose, what it reads and writes, an example.
     """
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    text = inspect.getmodule(function)
-    app.command(help="\b\n" + (text.__doc__ or "").replace("\n\n", "\n\n\b\n"))(function)
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # else "[a, b]" is taken for a colour and not shown
+    )
+    app.command(help=_as_written(inspect.getmodule(function)))(function)
     return app
+
+
+def _as_written(module: ModuleType | None) -> str:
+    """Return a module's docstring, each paragraph marked as one whose lines are kept."""
+    text = inspect.cleandoc((module.__doc__ if module else None) or "")
+    return "\n\n".join("\b\n" + paragraph for paragraph in text.split("\n\n"))
 
 
 def run(app: typer.Typer) -> None:
@@ -39,5 +49,5 @@ def run(app: typer.Typer) -> None:
 def configure_logging() -> None:
     """Send the log to standard error, one short line a message."""
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
-    for noisy in ("httpx", "httpcore", "matplotlib", "fontTools"):
+    for noisy in ("httpx", "httpcore", "matplotlib", "fontTools", "sacrebleu"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
