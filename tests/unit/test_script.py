@@ -106,5 +106,6 @@ def test_scripts_tell_purpose_and_example(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith('"""')
     if path.stem != "__init__":
-        assert f"Example:\n    python -m pipeline.{path.stem}" in text.partition('"""\n\n')[0]
+        example = text.partition('"""\n\n')[0].partition("\nExample:\n")[2]
+        assert f"python -m pipeline.{path.stem}" in example
         assert text.count("\n") <= 60, "a script holds no logic: parse, load, call, write"
