@@ -77,7 +77,7 @@ def search_with_lists(model: TableModel, source: int, limit: int, how: DecodingS
                 [*c.tokens, token], c.score + log_probabilities(model, source, c.tokens)[token]
             )
             for c in live
-            for token in (*WORDS, EOS)
+            for token in sorted((*WORDS, EOS))
         ]
         chosen = sorted(grown, key=lambda c: -c.score)[:slots]
         live = [c for c in chosen if c.tokens[-1] != EOS]
@@ -195,6 +195,13 @@ def test_all_alike_the_lower_id_wins_each_time() -> None:
     for beam in (1, 2, 4):
         found = search(even_table(eos=-1.0), [[4], [4]], settings(beam, extra=3))
         assert found.tokens == [[UNK] * 3] * 2
+
+
+@pytest.mark.parametrize("beam", [2, 3, 17, 40])
+def test_ties_go_to_the_one_ahead_then_to_the_lower_id(beam: int) -> None:
+    model, how = even_table(), settings(beam, extra=3)
+    expected = search_with_lists(model, 0, 3, how)
+    assert search(model, [[4], [4]], how).tokens == expected.tokens * 2
 
 
 @pytest.mark.parametrize(
