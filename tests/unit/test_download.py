@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import logging
 import socket
 import ssl
@@ -457,8 +458,6 @@ def test_a_wrong_certificate_is_refused(raw: Path, archive: Path, tmp_path: Path
 
 
 def test_the_script_takes_the_mirror_from_the_environment(tmp_path: Path) -> None:
-    import json
-
     place(tmp_path / "mirror", ARCHIVES)
     params = {"data": settings().model_dump()}
     (tmp_path / "params.yaml").write_text(json.dumps(params))  # JSON is YAML

@@ -1,0 +1,145 @@
+"""The real corpus, from archives to vocabularies: the published figures, and some of our own.
+
+Needs Multi30k: at $MULTI30K_MIRROR, in ../shared/multi30k beside the project, or in data/raw.
+Figures of vocabularies, word order and tokens of train, val and test_2016_flickr are those of
+the published recipe under spaCy 3.8; tokens of the tests of 2017 were counted with this code.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nmt.corpus.raw import raw_path, read_raw
+from nmt.corpus.settings import DataSettings
+from nmt.corpus.tokens import read_tokens, tokens_path
+from nmt.corpus.vocabulary import Vocabulary
+from nmt.download.corpus import download_corpus
+from nmt.files import read_json
+from nmt.params import Params
+from nmt.spacing import Spacing
+from nmt.tokenization.corpus import tokenize_corpus
+from nmt.tokenization.settings import TokenizerSettings
+from nmt.vocab.build import Folders, build_vocabularies
+from nmt.vocab.settings import VocabSettings
+
+PROJECT = Path(__file__).parents[2]
+BESIDE = PROJECT.parent / "shared" / "multi30k"
+MIRROR = os.environ.get("MULTI30K_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
+RAW = PROJECT / "data" / "raw"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        MIRROR is None and not RAW.is_dir(),
+        reason="no Multi30k: set MULTI30K_MIRROR, or run the download stage",
+    ),
+]
+
+TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")
+SENTENCES_TOKENS = {
+    "train": (29000, 360726, 380190),
+    "val": (1014, 12823, 13426),
+    "test_2016_flickr": (1000, 12101, 13058),
+    "test_2017_flickr": (1000, 10755, 11418),
+    "test_2017_mscoco": (461, 5159, 5253),
+}
+FIRST_WORDS = {
+    "de": ". ein einem in eine , und mit auf mann einer der frau die zwei einen im an von sich dem "
+    "mädchen junge vor zu steht",
+    "en": "a . in the on man is and of with woman , two are to people at an wearing shirt young "
+    "white black his while blue",
+}
+
+
+def data() -> DataSettings:
+    """The project's own pins, with the published choice of languages and splits."""
+    value = Params.read(PROJECT / "params.yaml").section("data", DataSettings)
+    chosen = {"source_language": "de", "target_language": "en", "tests": TESTS}
+    return value.model_copy(update=chosen | {"train": "train", "validation": "val", "sources": ()})
+
+
+def build(folders: Folders, *, normalize_spaces: bool) -> Folders:
+    tokenizer = TokenizerSettings(
+        spacy_source="blank",
+        spacy_target="blank",
+        lowercase=True,
+        normalize_spaces=normalize_spaces,
+    )
+    tokenize_corpus(folders.raw, folders.tokens, data(), tokenizer)
+    build_vocabularies(folders, data(), VocabSettings(min_freq=2, max_size=None))
+    return folders
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if MIRROR is None:
+        return RAW
+    folder = tmp_path_factory.mktemp("real") / "raw"
+    download_corpus(data(), folder, folder.with_name("archive"), MIRROR)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corpus(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    place = tmp_path_factory.mktemp("published")
+    return build(Folders(raw, place / "tokens", place / "vocab"), normalize_spaces=False)
+
+
+def test_vocabularies_have_the_published_sizes(corpus: Folders) -> None:
+    assert len(Vocabulary.load(corpus.out / "de.json")) == 7853
+    assert len(Vocabulary.load(corpus.out / "en.json")) == 5893
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_most_frequent_words_stand_first_in_the_published_order(
+    language: str, corpus: Folders
+) -> None:
+    vocabulary = Vocabulary.load(corpus.out / f"{language}.json")
+    assert vocabulary.tokens[:4] == ("<unk>", "<pad>", "<sos>", "<eos>")
+    assert " ".join(vocabulary.tokens[4:30]) == FIRST_WORDS[language]
+
+
+@pytest.mark.parametrize("split", SENTENCES_TOKENS)
+def test_files_have_the_published_numbers_of_sentences_and_tokens(
+    split: str, corpus: Folders
+) -> None:
+    sentences, german, english = SENTENCES_TOKENS[split]
+    counts = read_json(corpus.tokens / "counts.json")["splits"][split]
+    assert (counts["de"]["sentences"], counts["de"]["tokens"]) == (sentences, german)
+    assert (counts["en"]["sentences"], counts["en"]["tokens"]) == (sentences, english)
+    assert counts["de"]["empty"] == counts["en"]["empty"] == 0
+
+
+def test_no_training_pair_is_dropped(corpus: Folders) -> None:
+    assert read_json(corpus.tokens / "counts.json")["dropped_training_pairs"] == 0
+
+
+def test_nearly_all_references_come_back_exactly_from_their_tokens(corpus: Folders) -> None:
+    assert read_json(corpus.out / "coverage.json")["spacing_exact_lines"] >= 0.98
+    spacing = Spacing.load(corpus.out / "spacing.json")
+    for split in TESTS:
+        lines = [line.lower() for line in read_raw(raw_path(corpus.raw, split, "en"))]
+        sentences = read_tokens(tokens_path(corpus.tokens, split, "en"))
+        assert spacing.exact_share(lines, sentences) >= 0.98, split
+
+
+def test_the_spacing_file_is_small(corpus: Folders) -> None:
+    assert (corpus.out / "spacing.json").stat().st_size < 5000
+
+
+def test_few_tokens_are_unknown(corpus: Folders) -> None:
+    coverage = read_json(corpus.out / "coverage.json")
+    assert coverage["de"]["unknown_rate"]["val"] == pytest.approx(0.04445, abs=1e-5)
+    assert coverage["en"]["unknown_rate"]["val"] == pytest.approx(0.01937, abs=1e-5)
+    assert (coverage["de"]["types"], coverage["en"]["types"]) == (18665, 9793)
+
+
+def test_normalized_spaces_give_the_smaller_vocabularies(raw: Path, tmp_path: Path) -> None:
+    folders = Folders(raw, tmp_path / "tokens", tmp_path / "vocab")
+    build(folders, normalize_spaces=True)
+    assert len(Vocabulary.load(folders.out / "de.json")) == 7851
+    assert len(Vocabulary.load(folders.out / "en.json")) == 5892
+    for language in ("de", "en"):
+        sentences = read_tokens(tokens_path(folders.tokens, "train", language))
+        assert all(token.strip() for sentence in sentences for token in sentence)
