@@ -1,0 +1,96 @@
+"""The `nmt` command: what is not a stage."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nmt import script
+from nmt.errors import NmtError, ParamsError
+from nmt.params import Params
+
+app = typer.Typer(
+    help="Look after a project: its params, its runs, its history.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run the command in the project that the current folder lies in."""
+    script.run(app)
+
+
+@app.command()
+def params(
+    section: Annotated[
+        str, typer.Argument(help="dotted key, such as training; all if not given")
+    ] = "",
+) -> None:
+    """Print each key of params.yaml with what it allows and means."""
+    from nmt.describe import keys
+    from nmt.settings import SECTIONS
+
+    found = [key for prefix, kind in SECTIONS.items() for key in keys(prefix, kind)]
+    chosen = [key for key in found if f"{key.name}.".startswith(f"{section}." if section else "")]
+    if not chosen:
+        raise ParamsError(f"no key begins with {section}; sections: {', '.join(SECTIONS)}")
+    for key in chosen:
+        typer.echo(f"{key.name}: {key.allowed}\n    {key.meaning}")
+
+
+@app.command("check-params")
+def check_params(path: script.ParamsOption = Path("params.yaml")) -> None:
+    """Check the whole params file; say nothing but "ok" if all is well."""
+    from nmt.settings import check
+
+    found = Params.read(path if path.is_absolute() else project_root() / path)
+    check(found)
+    typer.echo(f"{path}: ok")
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="port on this machine")] = 5000,
+) -> None:
+    """Show the project's runs in MLflow's own pages, in a browser on this machine."""
+    from nmt.tracking import open_store
+
+    store = open_store(project_root())
+    if store.folder is None:
+        typer.echo(f"the runs are kept at {store.address}: open it in a browser")
+        return
+    typer.echo(f"runs of {store.address}: http://127.0.0.1:{port} (end with Ctrl-C)")
+    options = ["--backend-store-uri", store.address, "--host", "127.0.0.1", "--port", str(port)]
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "mlflow", "ui", "--workers", "1", *options])
+
+
+@app.command()
+def sweep() -> None:
+    """Close the runs that still say RUNNING though their process has died."""
+    from nmt.tracking import open_store
+    from nmt.tracking import sweep as close
+
+    store = open_store(project_root())
+    closed = close(store)
+    for name in closed:
+        typer.echo(f"{name}: KILLED")
+    typer.echo(f"{len(closed)} closed in {store.address}")
+
+
+def project_root() -> Path:
+    """Return the nearest folder, from the current one upwards, that is a project.
+
+    Raises:
+        NmtError: there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "pipeline" / "run.py").is_file():
+            return folder
+    raise NmtError(f"{here} lies in no project: no pipeline/run.py here or above; go to one")

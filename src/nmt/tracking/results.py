@@ -1,0 +1,79 @@
+"""What a stage has made, as it is recorded: figures, notes, pictures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nmt.files import read_json, read_jsonl
+from nmt.run.inputs import flatten
+from nmt.run.record import Record
+
+
+@dataclass
+class Results:
+    """Figures, tags, and files with the artifact folder that each goes to."""
+
+    metrics: dict[str, float] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    files: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def results(record: Record) -> Results:
+    """Read a stage's results from the files that it wrote.
+
+    Raises:
+        DataError: a file is missing or not what it should be.
+    """
+    return _READERS[record.stage.name](record)
+
+
+def _train(record: Record) -> Results:
+    """Size, epochs, and the figures of the epoch that was kept as `best.*`."""
+    folder = record.root / "models" / _name(record, "/")
+    config = read_json(folder / "config.json")
+    metrics = _numbers({k: config.get(k) for k in ("parameters", "epochs", "best_epoch")})
+    for row in read_jsonl(folder / "history.jsonl"):
+        if row["epoch"] == config["best_epoch"]:
+            metrics |= {f"best.{name}": value for name, value in _numbers(row).items()}
+    return Results(metrics, files=[(folder / "config.json", "model")])
+
+
+def _evaluate(record: Record) -> Results:
+    """Each number as `TEST.METRIC`; each text, such as a signature, as a tag."""
+    path = record.root / "reports" / "scores" / f"{_name(record, '-')}.json"
+    leaves = flatten("", read_json(path))
+    texts = {f"scores.{key}": value for key, value in leaves.items() if isinstance(value, str)}
+    return Results(_numbers(leaves), texts, [(path, "scores")])
+
+
+def _plot(record: Record) -> Results:
+    """Every picture, and the figures beside them."""
+    reports = record.root / "reports"
+    files = [
+        (path, f"figures/{folder}")
+        for folder in ("attention", "encoder_states", "training")
+        for path in sorted((reports / folder).glob("*"))
+        if path.suffix in (".png", ".json", ".csv")
+    ]
+    return Results(files=files)
+
+
+def _name(record: Record, sign: str) -> str:
+    options = record.stage.options
+    return f"{options['model']}{sign}{options['seed']}"
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, float]:
+    return {
+        key: float(value)
+        for key, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+_READERS: dict[str, Callable[[Record], Results]] = {
+    "train": _train,
+    "evaluate": _evaluate,
+    "plot": _plot,
+}
