@@ -31,7 +31,7 @@ def params(
         str, typer.Argument(help="dotted key, such as training; all if not given")
     ] = "",
 ) -> None:
-    """Print each key of params.yaml with what it allows and means."""
+    """Print each key of params.yaml and what it allows."""
     from nmt.describe import keys
     from nmt.settings import SECTIONS
 
@@ -45,7 +45,7 @@ def params(
 
 @app.command("check-params")
 def check_params(path: script.ParamsOption = Path("params.yaml")) -> None:
-    """Check the whole params file; say nothing but "ok" if all is well."""
+    """Check the whole params file."""
     from nmt.settings import check
 
     found = Params.read(path if path.is_absolute() else project_root() / path)
@@ -57,7 +57,7 @@ def check_params(path: script.ParamsOption = Path("params.yaml")) -> None:
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="port on this machine")] = 5000,
 ) -> None:
-    """Show the project's runs in MLflow's own pages, in a browser on this machine."""
+    """Show the runs in a browser, with MLflow's own pages."""
     from nmt.tracking import open_store
 
     store = open_store(project_root())
@@ -66,13 +66,14 @@ def ui(
         return
     typer.echo(f"runs of {store.address}: http://127.0.0.1:{port} (end with Ctrl-C)")
     options = ["--backend-store-uri", store.address, "--host", "127.0.0.1", "--port", str(port)]
+    os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # not used: starts faster
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "mlflow", "ui", "--workers", "1", *options])
 
 
 @app.command()
 def sweep() -> None:
-    """Close the runs that still say RUNNING though their process has died."""
+    """Close as KILLED the runs whose process has died."""
     from nmt.tracking import open_store
     from nmt.tracking import sweep as close
 

@@ -158,6 +158,24 @@ def test_models_have_locks_of_their_own() -> None:
     assert lock("plot", "params/best/params.yaml") == "plot-params-best-params.yaml"
 
 
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        (None, "train@a-1"),
+        ("train@a-1", "train@a-1"),
+        ("params/best/dvc.yaml:train@a-1", "params/best/dvc.yaml:train@a-1"),
+        ("some_test", "train@a-1"),  # of a stage around this one
+    ],
+)
+def test_a_stage_is_called_as_dvc_calls_it(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, address: str
+) -> None:
+    monkeypatch.delenv("DVC_STAGE", raising=False)
+    if given:
+        monkeypatch.setenv("DVC_STAGE", given)
+    assert Stage("train", {"model": "a", "seed": 1}).address == address
+
+
 @pytest.mark.parametrize("path", ["pipeline/tokenize.py", "src/nmt/helper.py"])
 def test_code_edited_meanwhile_makes_it_fail(project: Project, path: str) -> None:
     project.act(f"with open({path!r}, 'a') as f: f.write('# edited')")

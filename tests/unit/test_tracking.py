@@ -150,6 +150,13 @@ def test_the_device_and_threads_that_torch_used(tracked: Project) -> None:
     assert (tags["device"], tags["threads"]) == ("cpu", "1")
 
 
+def test_the_dvc_experiment_is_named(tracked: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DVC_EXP_NAME", "brisk-wage")
+    with tracking.recorded(record(tracked.root, "plot")):
+        pass
+    assert only(tracked.root).data.tags["dvc.experiment"] == "brisk-wage"
+
+
 def test_uncommitted_changes_are_kept(tracked: Project) -> None:
     git(tracked.root, "init", "-q")
     git(tracked.root, "add", ".")

@@ -1,6 +1,7 @@
 """One stage: its script, the options it was called with, and its name in dvc.yaml."""
 
 import importlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -27,11 +28,20 @@ class Stage:
     options: dict[str, Any]
 
     @property
-    def address(self) -> str:
-        """The stage's name in DVC, such as "train@additive-1"."""
+    def label(self) -> str:
+        """Its name in a dvc.yaml, such as "train@additive-1"."""
         if "model" not in self.options:
             return self.name
         return f"{self.name}@{self.options['model']}-{self.options['seed']}"
+
+    @property
+    def address(self) -> str:
+        """Its full name in DVC, such as "params/best/dvc.yaml:train@additive-1".
+
+        As DVC says when it runs the stage, else the label: that of the project's own dvc.yaml.
+        """
+        given = os.environ.get("DVC_STAGE", "")
+        return given if given.rpartition(":")[2] == self.label else self.label
 
     @property
     def params(self) -> Path:
@@ -42,8 +52,8 @@ class Stage:
     def lock(self) -> str:
         """Name of its lock: two calls have the same if they write to the same place."""
         if self.params == Path("params.yaml"):
-            return self.address
-        return f"{self.address}-{self.params}".replace("/", "-")
+            return self.label
+        return f"{self.label}-{self.params}".replace("/", "-")
 
 
 def stage_names(root: Path) -> list[str]:

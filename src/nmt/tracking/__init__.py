@@ -8,6 +8,7 @@ import getpass
 import hashlib
 import json
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,11 +58,12 @@ def recorded(record: Record) -> Iterator[None]:
             the store are warnings: no work is lost through its record.
     """
     store = open_store(record.root)
-    sweep(store)
-    run = _begin(store, record)
     began = time.monotonic()
+    run = _begin(store, record)
     status = "FAILED"
     try:
+        sweep(store)
+        _describe(run, record)
         with live_metrics(run, lambda: _link(run, record.stage.address)):
             yield
         _keep_results(run, record)
@@ -80,8 +82,7 @@ def recorded(record: Record) -> Iterator[None]:
 
 
 def _begin(store: Store, record: Record) -> LiveRun:
-    """Make the run, with all that is known at the start."""
-    git = git_state(record.root)
+    """Make the run, with what tells its process, so that it can be swept."""
     first = {
         "mlflow.runName": record.stage.address,
         "mlflow.user": _user(),
@@ -91,22 +92,27 @@ def _begin(store: Store, record: Record) -> LiveRun:
         names.STAGE: record.stage.address,
         **_prefixed(names.PROCESS, environment.process()),
     }
+    if "DVC_EXP_NAME" in os.environ:
+        first[names.EXPERIMENT] = os.environ["DVC_EXP_NAME"]
     try:
         made = store.client.create_run(store.experiment, tags=first)
     except Exception as error:
         raise TrackingError(f"MLflow's store {store.address} takes no run: {error}") from None
     log.info("run %s of %s in %s", made.info.run_id, record.stage.address, store.address)
-    run = LiveRun(store, made.info.run_id)
+    return LiveRun(store, made.info.run_id)
+
+
+def _describe(run: LiveRun, record: Record) -> None:
+    """Write down all that is known before the work."""
+    git = git_state(record.root)
     run.tags(_tags(record, git))
     run.params(_params(record))
     _keep_files(run, record, git)
-    return run
 
 
 def _tags(record: Record, git: GitState) -> dict[str, str]:
     values = json.dumps(record.start.params, sort_keys=True, ensure_ascii=False)
     return {
-        "mlflow.source.git.commit": git.commit,
         names.COMMIT: git.commit,
         names.DIRTY: git.dirty,
         names.DIFF: git.diff_sha256,

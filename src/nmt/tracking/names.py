@@ -7,6 +7,7 @@ Metrics: a stage's figures by epoch; `best.*` of the epoch kept; scores as `TEST
 PROJECT = "project"  # name in pyproject.toml
 STAGE = "stage"  # name in DVC, such as "train@additive-1"
 DECLARED = "stage.declared"  # "true"; "false" for a stage that dvc.yaml does not have
+EXPERIMENT = "dvc.experiment"  # name of the DVC experiment that ran the stage, if one did
 COMMIT = "git.commit"  # 40 digits, or in words why there is none
 DIRTY = "git.dirty"  # "true", "false" or "unknown": of code and params, not of dvc.lock and reports
 DIFF = "git.diff_sha256"  # of the artifact git/diff.patch; "" when clean

@@ -1,0 +1,121 @@
+"""The `nmt` command."""
+
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pydantic import Field
+from typer.testing import CliRunner
+
+from nmt import cli
+from nmt.errors import NmtError, ParamsError
+from nmt.params import Params, Settings
+from nmt.tracking.store import open_store
+from tests.unit.fake_project import Project
+from tests.unit.tracked_runs import only
+
+
+class Training(Settings):
+    rate: float = Field(gt=0, description="learning rate")
+
+
+class Plots(Settings):
+    dpi: int = Field(ge=1, description="pixels an inch")
+
+
+@pytest.fixture
+def sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sections instead of the project's own."""
+
+    def check(params: Params) -> None:
+        params.section("plots", Plots)
+
+    found: dict[str, type[Settings]] = {"training": Training, "plots": Plots}
+    stub = ModuleType("nmt.settings")
+    stub.__dict__.update(SECTIONS=found, check=check)
+    monkeypatch.setitem(sys.modules, "nmt.settings", stub)
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(cli.app, list(arguments))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            [],
+            "training.rate: number, more than 0\n    learning rate\n"
+            "plots.dpi: whole number, at least 1\n    pixels an inch\n",
+        ),
+        (["plots"], "plots.dpi: whole number, at least 1\n    pixels an inch\n"),
+        (["plots.dpi"], "plots.dpi: whole number, at least 1\n    pixels an inch\n"),
+    ],
+)
+@pytest.mark.usefixtures("sections")
+def test_params(arguments: list[str], expected: str) -> None:
+    assert run("params", *arguments) == expected
+
+
+@pytest.mark.usefixtures("sections")
+def test_params_of_no_section() -> None:
+    with pytest.raises(ParamsError, match="no key begins with plot; sections: training, plots"):
+        run("params", "plot")
+
+
+@pytest.mark.usefixtures("sections")
+def test_check_params_from_a_folder_below(
+    tracked: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tracked.root / "src")
+    assert run("check-params") == "params.yaml: ok\n"
+    (tracked.root / "params.yaml").write_text("plots: {dpi: 0}\n")
+    with pytest.raises(ParamsError, match="plots.dpi: got 0; Input should be greater than"):
+        run("check-params")
+
+
+def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NmtError, match="lies in no project: no pipeline/run.py here or above"):
+        run("sweep")
+
+
+def test_sweep(tracked: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tracked.root)
+    where = f"sqlite:///{tracked.root}/mlflow.db"
+    assert run("sweep") == f"0 closed in {where}\n"
+    store = open_store(tracked.root)
+    host = os.uname().nodename
+    dead = {"process.host": host, "process.pid": "999999999", "process.started": "1"}
+    store.client.create_run(store.experiment, tags=dead, run_name="train@a-1")
+    assert run("sweep") == f"train@a-1: KILLED\n1 closed in {where}\n"
+    assert only(tracked.root).info.status == "KILLED"
+
+
+def test_ui_starts_on_the_project_s_store(
+    tracked: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
+    monkeypatch.chdir(tracked.root)
+    where = f"sqlite:///{tracked.root}/mlflow.db"
+    assert run("ui", "--port", "5001") == (
+        f"runs of {where}: http://127.0.0.1:5001 (end with Ctrl-C)\n"
+    )
+    assert started[0][1:4] == ["-m", "mlflow", "ui"]
+    assert started[0][-6:] == [
+        "--backend-store-uri", where, "--host", "127.0.0.1", "--port", "5001",
+    ]  # fmt: skip
+
+
+def test_ui_of_a_server_names_it(
+    tracked: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tracked.root}/mlflow.db")
+    monkeypatch.chdir(tracked.root)
+    assert run("ui").startswith(f"the runs are kept at sqlite:///{tracked.root}/mlflow.db")
