@@ -31,6 +31,7 @@ from nmt.tracking.store import (
     database_uri,
     open_store,
     project_name,
+    reason,
 )
 from nmt.tracking.sweep import abandoned, running, sweep
 
@@ -97,7 +98,9 @@ def _begin(store: Store, record: Record) -> LiveRun:
     try:
         made = store.client.create_run(store.experiment, tags=first)
     except Exception as error:
-        raise TrackingError(f"MLflow's store {store.address} takes no run: {error}") from None
+        raise TrackingError(
+            f"MLflow's store {store.address} takes no run: {reason(error)}"
+        ) from None
     log.info("run %s of %s in %s", made.info.run_id, record.stage.address, store.address)
     return LiveRun(store, made.info.run_id)
 
@@ -164,7 +167,7 @@ def _link(run: LiveRun, address: str) -> None:
             [run.store.experiment], query, order_by=order, max_results=1
         )
     except Exception as error:
-        log.warning("the run that this one continues is not recorded in MLflow: %s", error)
+        log.warning("the run that this one continues is not recorded in MLflow: %s", reason(error))
         return
     if found:
         run.tags({names.CONTINUES: found[0].info.run_id})

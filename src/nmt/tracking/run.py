@@ -12,7 +12,7 @@ from typing import Any
 from mlflow.entities import Metric, Param, RunTag
 
 from nmt.tracking import names
-from nmt.tracking.store import Store
+from nmt.tracking.store import Store, reason
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,6 @@ class LiveRun:
             getattr(self.store.client, method)(self.id, *arguments, **named)
         except Exception as error:  # whatever it is, the work goes on
             if what is not None:
-                reason = " ".join(str(error).split())[:300]
-                log.warning("not recorded in MLflow: %s: %s", what, reason)
+                log.warning("not recorded in MLflow: %s: %s", what, reason(error))
             return False
         return True

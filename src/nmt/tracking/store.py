@@ -2,17 +2,19 @@
 
 import logging
 import os
+import re
 import sqlite3
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 # Set before mlflow is loaded: no reports to its makers, and no minutes of waiting for a server.
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
 
@@ -90,7 +92,7 @@ def open_store(root: Path) -> Store:
     """
     uri = os.environ.get(VARIABLE, "")
     folder = None if uri else store_folder(root)
-    address = _without_password(uri) if uri else database_uri(root)
+    address = without_password(uri) if uri else database_uri(root)
     with _explained(uri or address, own=not uri):
         logging.getLogger("mlflow").setLevel(logging.WARNING)
         logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -171,15 +173,16 @@ def _explained(uri: str, own: bool) -> Iterator[None]:
             if own
             else f"start the server, or unset {VARIABLE} to use the project's own database"
         )
-        address = _without_password(uri)
-        reason = " ".join(str(error).replace(uri, address).split())[:500]
-        raise TrackingError(f"MLflow's store {address} can't be used: {reason}; {advice}") from None
+        raise TrackingError(
+            f"MLflow's store {without_password(uri)} can't be used: {reason(error)}; {advice}"
+        ) from None
 
 
-def _without_password(uri: str) -> str:
-    parts = urlsplit(uri)
-    if not parts.password:
-        return uri
-    return urlunsplit(
-        parts._replace(netloc=f"{parts.username}:***@{parts.netloc.rpartition('@')[2]}")
-    )
+def reason(error: Exception) -> str:
+    """Return what a library's error says as one line, not too long and without a password."""
+    return without_password(" ".join(str(error).split()))[:500]
+
+
+def without_password(text: str) -> str:
+    """Return a text with the passwords in its addresses (http://me:secret@host) blotted out."""
+    return re.sub(r"(://[^/:@\s]*:)[^/@\s]+@", r"\1***@", text)

@@ -7,7 +7,7 @@ from mlflow.entities import Run
 from nmt.provenance.environment import is_gone
 from nmt.tracking import names
 from nmt.tracking.run import LiveRun
-from nmt.tracking.store import Store
+from nmt.tracking.store import Store, reason
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ def sweep(store: Store) -> list[str]:
     try:
         found = running(store)
     except Exception as error:  # sweeping is no reason to stop a stage
-        log.warning("runs that died are not looked for in MLflow: %s", error)
+        log.warning("runs that died are not looked for in MLflow: %s", reason(error))
         return []
     for run in found:
         if abandoned(run):
