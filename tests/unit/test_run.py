@@ -1,4 +1,4 @@
-"""The wrapper around a stage: checks, lock, signals, inputs that must not change, pruning."""
+"""The wrapper around a stage: checks, lock, signals, inputs that must not change."""
 
 import json
 import os
@@ -10,10 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nmt.params import Params
 from nmt.run.inputs import flatten, text
 from nmt.run.locks import LockedError, locked
-from nmt.run.prune import prune
 from nmt.run.signals import Interrupted, interruptible
 from nmt.run.stage import Stage
 from tests.unit.fake_project import PARAMS, WAIT, Project, clean, wait_for
@@ -63,6 +61,12 @@ def test_tells_what_is_wrong_with_a_call(
     ended, output = project.run(*arguments)
     assert (ended, message in output) == (code, True), output
     assert "Traceback" not in output
+
+
+def test_a_script_without_a_command_is_told(project: Project) -> None:
+    (project.root / "pipeline/tokenize.py").write_text("")
+    message = "error: pipeline/tokenize.py has no `app`; make it with nmt.script.command\n"
+    assert project.run("tokenize") == (1, message)
 
 
 def test_checks_the_whole_params_file_before_the_work(project: Project) -> None:
@@ -252,64 +256,6 @@ def test_ends_when_dvc_is_killed(declared: Project, then: str) -> None:
     driver.kill()
     driver.wait()
     wait_for(lambda: not stage.is_running() or stage.status() == psutil.STATUS_ZOMBIE, 10)
-
-
-def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
-    keep = [
-        "models/a/1/weights",
-        "models/a/.gitignore",
-        "models/a/.3.partial/weights",
-        "translations/b/2/record.json",
-        "reports/scores/a-1.json",
-        "reports/scores/.gitignore",
-        "reports/bleu.md",
-    ]
-    extra = [
-        "models/a/3/weights",
-        "models/old/1/weights",
-        "models/old/.gitignore",
-        "translations/old/1/record.json",
-        "reports/scores/a-3.json",
-        "reports/scores/old-1.json",
-    ]
-    for name in keep + extra:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    (tmp_path / "params.yaml").write_text(PARAMS)
-    params = Params.read(tmp_path / "params.yaml")
-    moved = [
-        "models/a/3",
-        "models/old/1",
-        "reports/scores/a-3.json",
-        "reports/scores/old-1.json",
-        "translations/old/1",
-    ]
-    assert [path.as_posix() for path in prune(tmp_path, params)] == moved
-    left = {p.relative_to(tmp_path).as_posix() for p in tmp_path.glob("[mrt]*/**/*") if p.is_file()}
-    assert left == set(keep)
-    assert not (tmp_path / "models/old").exists()
-    aside = tmp_path / ".nmt/pruned"
-    assert (aside / "models/old/1/weights").read_text() == "models/old/1/weights"
-    assert prune(tmp_path, params) == []
-
-
-def test_an_earlier_one_set_aside_gives_way(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(PARAMS)
-    params = Params.read(tmp_path / "params.yaml")
-    for content in ("first", "second"):
-        (tmp_path / "models/old/1").mkdir(parents=True)
-        (tmp_path / "models/old/1/weights").write_text(content)
-        prune(tmp_path, params)
-    assert (tmp_path / ".nmt/pruned/models/old/1/weights").read_text() == "second"
-
-
-@pytest.mark.parametrize("stage", ["report"])
-def test_prunes_before_the_stages_that_read_whole_folders(project: Project, stage: str) -> None:
-    (project.root / "models/old/1").mkdir(parents=True)
-    project.act("assert not Path('models/old').exists()")
-    code, output = project.run(stage)
-    assert code == 0
-    assert "models/old/1 is not in the grid: moved to .nmt/pruned/models/old/1" in output
 
 
 def test_flattens_to_leaves() -> None:

@@ -1,5 +1,6 @@
 """The store of runs: failing, moved, shared."""
 
+import dataclasses
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from nmt import tracking
 from nmt.tracking import live
-from nmt.tracking.store import open_store, store_folder
+from nmt.tracking.store import open_store, store_folder, without_password
 from tests.unit.fake_project import ROOT, Project, clean
 from tests.unit.tracked_runs import artifact, broken, emit, history, only, record, runs
 
@@ -59,6 +60,61 @@ def test_a_database_that_is_none_is_told_before_the_work(tracked: Project) -> No
     (tracked.root / "mlflow.db").write_text("no database")
     with pytest.raises(tracking.TrackingError, match="move mlflow.db away to begin a new one"):
         open_store(tracked.root)
+
+
+def test_a_store_that_takes_no_run_is_told_before_the_work(
+    tracked: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlflow.MlflowClient.create_run", broken)
+    where = f"MLflow's store sqlite:///{tracked.root}/mlflow.db takes no run: the disk is full"
+    with (
+        pytest.raises(tracking.TrackingError, match=f"^{where}$"),
+        tracking.recorded(record(tracked.root)),
+    ):
+        pytest.fail("the work was begun")
+
+
+def test_a_store_that_cannot_be_searched_does_not_stop_the_work(
+    tracked: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("mlflow.MlflowClient.search_runs", broken)
+        with tracking.recorded(record(tracked.root, "plot")):
+            emit(2, loss=1.0)
+    assert only(tracked.root).info.status == "FINISHED"
+    assert "runs that died are not looked for in MLflow: the disk is full" in caplog.text
+    assert "the run that this one continues is not recorded in MLflow: the disk" in caplog.text
+
+
+def test_missing_results_do_not_fail_a_stage(
+    tracked: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    with tracking.recorded(record(tracked.root, "evaluate")):
+        pass
+    assert only(tracked.root).info.status == "FINISHED"
+    assert "results not recorded in MLflow" in caplog.text
+    assert "reports/scores/a-1.json: no such file" in caplog.text
+
+
+def test_a_server_has_no_folder_of_artifacts(tracked: Project) -> None:
+    with tracking.recorded(record(tracked.root, "plot")):
+        pass
+    store = dataclasses.replace(open_store(tracked.root), folder=None, address="http://host")
+    with pytest.raises(tracking.TrackingError, match="http://host is a server: its artifacts lie"):
+        tracking.artifact_folder(store, only(tracked.root))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://me:secret@host/x", "http://me:***@host/x"),
+        ("postgresql://u:p%40ss@h:5/db and http://h", "postgresql://u:***@h:5/db and http://h"),
+        ("http://host:5000/a@b", "http://host:5000/a@b"),
+        ("sqlite:////a/b@c.db", "sqlite:////a/b@c.db"),
+    ],
+)
+def test_passwords_are_not_shown(text: str, shown: str) -> None:
+    assert without_password(text) == shown
 
 
 def test_a_deleted_experiment_is_told(tracked: Project) -> None:
