@@ -214,6 +214,7 @@ DVC = {
 
 @pytest.fixture
 def declared(project: Project) -> Project:
+    (project.root / ".dvc").mkdir()
     (project.root / "dvc.yaml").write_text(json.dumps(DVC))
     (project.root / "data").mkdir()
     (project.root / "data" / "text").write_text("ein Hund\n")
@@ -248,6 +249,7 @@ def test_ends_when_dvc_is_killed(declared: Project, then: str) -> None:
     dvc = [sys.executable, "-m", "dvc"]
     graph = (declared.root / "dvc.yaml").read_text().replace('tokenize"', f'tokenize{then}"', 1)
     (declared.root / "dvc.yaml").write_text(graph)
+    (declared.root / ".dvc").rmdir()
     subprocess.run([*dvc, "init", "-q", "--no-scm"], cwd=declared.root, env=clean({}), check=True)
     declared.act("Path('pid').write_text(str(__import__('os').getpid()))" + WAIT)
     driver = subprocess.Popen([*dvc, "repro", "-q"], cwd=declared.root, env=clean({}))
