@@ -328,7 +328,7 @@ def test_nan_in_a_score_file_is_refused(job: Evaluation) -> None:
 
 def test_settings_become_dotted_pairs() -> None:
     pairs = flatten({"b": {"y": [1, 2], "x": {"z": None}}, "a": {"on": True}})
-    assert pairs == (("a.on", True), ("b.x.z", None), ("b.y", "1, 2"))
+    assert pairs == (("b.y", "1, 2"), ("b.x.z", None), ("a.on", True))
 
 
 # --- paired bootstrap -------------------------------------------------------------------------

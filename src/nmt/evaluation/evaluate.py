@@ -4,7 +4,9 @@ import logging
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from nmt.corpus.raw import raw_path
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence, read_tokenizer, read_tokens, tokens_path
 from nmt.errors import DataError
@@ -18,7 +20,7 @@ from nmt.evaluation.metrics import (
     rounded,
     token_accuracy,
 )
-from nmt.evaluation.references import raw_path, read_references
+from nmt.evaluation.references import read_references
 from nmt.evaluation.scores import ModelScores, SetScores, flatten, write_scores
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.files import read_lines
@@ -193,14 +195,13 @@ def _settings(job: Evaluation, record: Record) -> tuple[tuple[str, str | int | f
         "source_language": job.data.source_language,
         "target_language": job.data.target_language,
     }
-    return flatten(
-        {
-            "data": languages,
-            "tokenizer": dict(record.tokenizer),
-            "decoding": record.decoding,
-            "evaluation": job.settings.model_dump(),
-        }
-    )
+    sections: dict[str, dict[str, Any]] = {
+        "data": languages,
+        "tokenizer": record.tokenizer,
+        "decoding": record.decoding,
+        "evaluation": job.settings.model_dump(),
+    }
+    return tuple(sorted(flatten(sections)))
 
 
 def _tell(scores: ModelScores, path: Path) -> None:

@@ -2,21 +2,8 @@
 
 from pathlib import Path
 
+from nmt.corpus.raw import raw_path, read_raw
 from nmt.errors import DataError
-from nmt.files import read_lines
-
-
-def raw_path(folder: Path, split: str, language: str) -> Path:
-    """Return where one side of one split lies, for instance data/raw/train.de."""
-    return folder / f"{split}.{language}"
-
-
-def read_raw(folder: Path, split: str, language: str) -> list[str]:
-    r"""Return the lines of one side of one split, without BOM and "\r" as in tokenization."""
-    lines = read_lines(raw_path(folder, split, language))
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
-    return [line.removesuffix("\r") for line in lines]
 
 
 def read_references(folder: Path, split: str, language: str) -> list[str]:
@@ -25,11 +12,12 @@ def read_references(folder: Path, split: str, language: str) -> list[str]:
     Raises:
         DataError: a reference is empty, which no hypothesis can match (with its line).
     """
-    references = read_raw(folder, split, language)
+    path = raw_path(folder, split, language)
+    references = read_raw(path)
     for number, reference in enumerate(references, 1):
         if not reference.strip():
             raise DataError(
-                f"{raw_path(folder, split, language)}, line {number}: the reference is empty; "
+                f"{path}, line {number}: the reference is empty; "
                 "put its text there, or take the line out of both sides"
             )
     return references

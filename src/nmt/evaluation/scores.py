@@ -5,6 +5,7 @@ in a list. So the scores are mappings, and signatures and settings are lists of 
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,8 @@ def read_scores(folder: Path, model: str, seed: int) -> ModelScores:
     return scores
 
 
-def flatten(sections: dict[str, dict[str, Any]]) -> tuple[tuple[str, Value], ...]:
-    """Turn sections of settings into pairs of dotted key and value, in order of keys."""
+def flatten(sections: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, Value], ...]:
+    """Turn sections of settings into pairs of dotted key and value, in their own order."""
     pairs: dict[str, Value] = {}
     for section, values in sections.items():
         for key, value in values.items():
@@ -104,4 +105,4 @@ def flatten(sections: dict[str, dict[str, Any]]) -> tuple[tuple[str, Value], ...
                 pairs[f"{section}.{key}"] = ", ".join(map(str, value))
             else:
                 pairs[f"{section}.{key}"] = value
-    return tuple(sorted(pairs.items()))
+    return tuple(pairs.items())

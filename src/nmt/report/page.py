@@ -1,0 +1,71 @@
+"""The two documents: bleu.md, and the page that needs nothing but itself."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from nmt.evaluation.scores import flatten
+from nmt.report.facts import sentence
+
+Settings = tuple[tuple[str, object], ...]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template of this package; a name that it asks for and is not given is an error."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        # Macros come with the page; in Markdown there is nothing to escape.
+        autoescape=lambda name: name is not None and not name.endswith(".md.j2"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(sentence=sentence, setting=show_setting, signed=signed)
+    return environment.get_template(template).render(values)
+
+
+def show_setting(value: object) -> str:
+    """Write a value of params.yaml as people do."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign (a true minus), two digits."""
+    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def settings_by_model(
+    models: Mapping[str, Mapping[str, Any]],
+) -> list[tuple[str, tuple[object, ...]]]:
+    """Turn the settings of each model into rows of key and one value a model."""
+    flat = {
+        name: {key.removeprefix(f"{name}."): v for key, v in flatten({name: values})}
+        for name, values in models.items()
+    }
+    keys = dict.fromkeys(key for values in flat.values() for key in values)
+    return [(key, tuple(values.get(key) for values in flat.values())) for key in keys]
+
+
+def settings_by_section(
+    given: Mapping[str, Mapping[str, Any]], recorded: Sequence[tuple[str, object]]
+) -> dict[str, Settings]:
+    """Join sections of params.yaml with those that the score files were made with.
+
+    Args:
+        given: sections of params.yaml.
+        recorded: dotted keys and values of the score files; the first part is the section.
+    """
+    sections: dict[str, Settings] = {}
+    for dotted, value in (*flatten(given), *recorded):
+        section, _, key = dotted.partition(".")
+        sections[section] = (*sections.get(section, ()), (key, value))
+    return sections

@@ -1,0 +1,36 @@
+"""The `report` section, and the grid that its tables cover."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from nmt.params import Settings
+
+
+class GridSettings(Settings):
+    """Which models, and which seeds of each."""
+
+    models: tuple[str, ...] = Field(min_length=1, description="names of entries of `models`")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        min_length=1, description="seeds of each model's trainings"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name, values in (("models", self.models), ("seeds", self.seeds)):
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name}: {list(values)} holds one twice; name each once")
+        return self
+
+
+class ReportSettings(Settings):
+    """What the report shows."""
+
+    baseline: str = Field(description="model of the grid that the others are tested against")
+    bootstrap_samples: int = Field(ge=100, description="resamples of the paired bootstrap")
+    # sacreBLEU takes a seed of 0 for none at all, and the p-values would change with each run.
+    bootstrap_seed: int = Field(ge=1, description="seed of the resamples")
+    top_words: int = Field(ge=1, description="most frequent words shown of each side")
+    random_pairs: int = Field(ge=0, description="random training pairs shown")
+    sample_translations: int = Field(ge=0, description="translations shown of each test set")
+    seed: int = Field(ge=0, description="draws the pairs and the translations")
