@@ -142,12 +142,15 @@ def test_tags_tell_where_it_comes_from(tracked: Project) -> None:
     assert {"machine.cpu", "machine.cores", "process.pid", "process.host"} <= tags.keys()
 
 
-def test_the_device_and_threads_that_torch_used(tracked: Project) -> None:
+@pytest.mark.parametrize(("reads", "told"), [("compute.device", True), ("plots.dpi", False)])
+def test_the_device_and_threads_of_a_stage_that_computes(
+    tracked: Project, reads: str, told: bool
+) -> None:
     torch = pytest.importorskip("torch")
-    with tracking.recorded(record(tracked.root, "plot")):
+    with tracking.recorded(record(tracked.root, "plot", params={reads: "cpu"})):
         torch.set_num_threads(1)
     tags = only(tracked.root).data.tags
-    assert (tags["device"], tags["threads"]) == ("cpu", "1")
+    assert (tags.get("device"), tags.get("threads")) == (("cpu", "1") if told else (None, None))
 
 
 def test_the_dvc_experiment_is_named(tracked: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,8 @@ def recorded(record: Record) -> Iterator[None]:
         run.tags({names.ERROR: str(error) or type(error).__name__})
         raise
     finally:
-        run.tags(environment.computing())
+        if any(key.startswith("compute.") for key in record.start.params):
+            run.tags(environment.computing())
         run.metrics({"minutes": (time.monotonic() - began) / 60})
         run.end(status)
 
