@@ -227,14 +227,43 @@ def test_a_training_has_its_epochs_and_the_best_of_them(tracked: Project) -> Non
     assert (run.data.params["model"], run.data.params["seed"]) == ("a", "1")
 
 
+SCORES = {
+    "model": "a",
+    "seed": 1,
+    "parameters": 9,
+    "best_epoch": 2,
+    "tests": {"test_2016_flickr": {"bleu": 40.5, "chrf": None, "sentences": 1000}},
+    "signatures": [["bleu", "nrefs:1|case:lc"]],
+    "settings": [["decoding.beam", 5], ["tokenizer.spacy", "3.8"], ["training.rate", 0.5]],
+}
+
+
 def test_an_evaluation_has_its_scores(tracked: Project) -> None:
-    scores = {"test_2016_flickr": {"bleu": 40.5, "sentences": 1000, "signature": "nrefs:1"}}
     with tracking.recorded(record(tracked.root, "evaluate")):
-        write_json(tracked.root / "reports/scores/a-1.json", scores)
+        write_json(tracked.root / "reports/scores/a-1.json", SCORES)
     run = only(tracked.root)
+    assert run.data.metrics.keys() - {"minutes"} == {
+        "parameters",
+        "best_epoch",
+        "test_2016_flickr.bleu",
+        "test_2016_flickr.sentences",
+    }
     assert run.data.metrics["test_2016_flickr.bleu"] == 40.5
-    assert run.data.metrics["test_2016_flickr.sentences"] == 1000
-    assert run.data.tags["scores.test_2016_flickr.signature"] == "nrefs:1"
+    assert run.data.tags["signature.bleu"] == "nrefs:1|case:lc"
+    assert run.data.params == {
+        "model": "a",
+        "seed": "1",
+        "training.rate": "0.5",
+        "decoding.beam": "5",
+        "tokenizer.spacy": "3.8",
+    }
+
+
+def test_a_figure_that_is_none_does_not_end_the_work(tracked: Project) -> None:
+    with tracking.recorded(record(tracked.root)):
+        emit(1, loss="none")  # type: ignore[arg-type]
+        emit(2, loss=1.0)
+    assert history(tracked.root, only(tracked.root), "loss") == [(2, 1.0)]
 
 
 def test_the_plots_are_kept(tracked: Project) -> None:

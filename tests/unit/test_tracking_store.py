@@ -79,7 +79,7 @@ def test_a_store_that_cannot_be_searched_does_not_stop_the_work(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("mlflow.MlflowClient.search_runs", broken)
-        with tracking.recorded(record(tracked.root, "plot")):
+        with tracking.recorded(record(tracked.root)):
             emit(2, loss=1.0)
     assert only(tracked.root).info.status == "FINISHED"
     assert "runs that died are not looked for in MLflow: the disk is full" in caplog.text

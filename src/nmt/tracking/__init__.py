@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from nmt.provenance import environment
 from nmt.provenance.code import combined
@@ -65,7 +65,7 @@ def recorded(record: Record) -> Iterator[None]:
     try:
         sweep(store)
         _describe(run, record)
-        with live_metrics(run, lambda: _link(run, record.stage.address)):
+        with _live(run, record):
             yield
         _keep_results(run, record)
         status = "FINISHED"
@@ -154,9 +154,17 @@ def _keep_results(run: LiveRun, record: Record) -> None:
         log.warning("results not recorded in MLflow: %s", error)
         return
     run.metrics(found.metrics)
+    run.params(found.params)
     run.tags(found.tags)
     for path, folder in found.files:
         run.file(path, folder)
+
+
+def _live(run: LiveRun, record: Record) -> AbstractContextManager[None]:
+    """Pass on the figures of a training by epoch; other stages write theirs to files."""
+    if record.stage.name != "train":
+        return nullcontext()
+    return live_metrics(run, lambda: _link(run, record.stage.address))
 
 
 def _link(run: LiveRun, address: str) -> None:

@@ -32,16 +32,10 @@ class LiveMetrics(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a record's figures; write if it is time."""
-        values = getattr(record, "metrics", None)
-        if values is None:
-            return
-        step = int(getattr(record, "step", 0))
-        if not self._seen and step > 1:
-            self._resumed()
-        self._seen = True
-        self._waiting += self._run.finite(values, step)
-        if time.monotonic() >= self._next:
-            self.write()
+        try:
+            self._take(int(getattr(record, "step", 0)), getattr(record, "metrics", {}))
+        except Exception:  # a figure that is none must not end a training
+            self.handleError(record)
 
     def write(self) -> None:
         """Write what is waiting; keep it for later if that fails."""
@@ -50,6 +44,14 @@ class LiveMetrics(logging.Handler):
             self._next = time.monotonic() + EVERY
         elif self._waiting:
             self._next = time.monotonic() + AFTER_FAILURE
+
+    def _take(self, step: int, values: dict[str, float]) -> None:
+        if not self._seen and step > 1:
+            self._resumed()
+        self._seen = True
+        self._waiting += self._run.finite(values, step)
+        if time.monotonic() >= self._next:
+            self.write()
 
 
 @contextmanager

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from nmt.files import read_json, read_jsonl
-from nmt.run.inputs import flatten
+from nmt.run.inputs import flatten, text
 from nmt.run.record import Record
 
 
 @dataclass
 class Results:
-    """Figures, tags, and files with the artifact folder that each goes to."""
+    """Figures, params, tags, and files with the artifact folder that each goes to."""
 
     metrics: dict[str, float] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     files: list[tuple[Path, str]] = field(default_factory=list)
 
@@ -40,11 +41,15 @@ def _train(record: Record) -> Results:
 
 
 def _evaluate(record: Record) -> Results:
-    """Each number as `TEST.METRIC`; each text, such as a signature, as a tag."""
+    """Each score as `TEST.METRIC`; what they were made with as params, signatures as tags."""
     path = record.root / "reports" / "scores" / f"{_name(record, '-')}.json"
-    leaves = flatten("", read_json(path))
-    texts = {f"scores.{key}": value for key, value in leaves.items() if isinstance(value, str)}
-    return Results(_numbers(leaves), texts, [(path, "scores")])
+    content = read_json(path)
+    metrics = _numbers({k: content.get(k) for k in ("parameters", "best_epoch")})
+    metrics |= _numbers(flatten("", content["tests"]))
+    tags = {f"signature.{metric}": sign for metric, sign in content.get("signatures", [])}
+    made_with = {key: text(value) for key, value in content.get("settings", [])}
+    params = {key: value for key, value in made_with.items() if key not in record.start.params}
+    return Results(metrics, params, tags, [(path, "scores")])
 
 
 def _plot(record: Record) -> Results:
