@@ -1,0 +1,173 @@
+"""One change, and exactly the right stages are stale: for each key, and each package."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.dag import stages, stale
+from nmt.params import Params
+from nmt.run.inputs import flatten
+from tests.world.project import ROOT, World, split_key
+
+ALL = "download tokenize build_vocab train translate evaluate plot report"
+
+# The longest prefix of a key counts. What follows a stale stage is stale only if results differ.
+BY_KEY = {
+    "data.source_language": ALL,
+    "data.target_language": ALL,
+    "data.train": "download tokenize build_vocab train report",
+    "data.validation": "download tokenize build_vocab train report",
+    "data.tests": "download tokenize build_vocab translate evaluate plot report",
+    "data.sources": "download",
+    "data.files": "download",
+    "compute": "train translate plot report",
+    "tokenizer": "tokenize",
+    "vocab": "build_vocab report",
+    "models.baseline": "train@baseline-1 train@baseline-2 report",
+    "models.additive": "train@additive-1 train@additive-2 report",
+    "models.fed_back": "report",
+    "training": "train report",
+    "decoding": "translate",
+    "evaluation": "evaluate report",
+    "plots": "plot",
+    "report": "report",
+}
+
+BY_FILE = {
+    "pipeline/__init__.py": ALL,
+    "pipeline/train.py": "train",
+    "pipeline/run.py": "",
+    "src/nmt/__init__.py": ALL,
+    "src/nmt/cli.py": "",
+    "src/nmt/corpus/vocabulary.py": ALL,
+    "src/nmt/dag.py": "",
+    "src/nmt/decoding/search.py": "translate",
+    "src/nmt/describe.py": "",
+    "src/nmt/device.py": "train translate plot",
+    "src/nmt/download/web.py": "download",
+    "src/nmt/evaluation/metrics.py": "evaluate report",
+    "src/nmt/model/attention.py": "train translate plot",
+    "src/nmt/plots/heatmaps.py": "plot",
+    "src/nmt/provenance/git.py": "",
+    "src/nmt/report/tables.py": "report",
+    "src/nmt/run/locks.py": "",
+    "src/nmt/settings.py": "",
+    "src/nmt/spacing/counts.py": "build_vocab translate",
+    "src/nmt/tokenization/corpus.py": "tokenize",
+    "src/nmt/tracking/store.py": "",
+    "src/nmt/training/trainer.py": "train",
+    "src/nmt/translations/attention.py": "translate evaluate plot report",
+    "src/nmt/validation/greedy.py": "train translate",
+    "src/nmt/vocab/build.py": "build_vocab",
+    "Makefile": "",
+    "Snakefile": "",
+}
+
+SMALL = Params.read(ROOT / "tests/world/params.yaml")
+KEYS = [key for key in flatten("", {n: SMALL.value(n) for n in SMALL.names()}) if key[:4] != "grid"]
+
+
+@pytest.fixture(scope="module")
+def copied(finished: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Return a copy of the small world for one change at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path_factory.mktemp("site")))
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        yield finished.copy(tmp_path_factory.mktemp("stale"))
+
+
+def test_nothing_is_stale_after_a_run(copied: World) -> None:
+    assert stale(copied.root) == set()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_changed_key_makes_its_stages_stale(copied: World, key: str) -> None:
+    params = copied.root / "params.yaml"
+    before = params.read_bytes()
+    copied.set(key, another(Params.read(params), key))
+    try:
+        prefix = max((p for p in BY_KEY if f"{key}.".startswith(f"{p}.")), key=len)
+        assert stale(copied.root) == addresses(copied, BY_KEY[prefix])
+    finally:
+        params.write_bytes(before)
+
+
+@pytest.mark.parametrize("file", BY_FILE)
+def test_changed_code_makes_its_stages_stale(copied: World, file: str) -> None:
+    path = copied.root / file
+    before = path.read_bytes()
+    path.write_bytes(before + b"# A comment.\n")
+    try:
+        assert stale(copied.root) == addresses(copied, BY_FILE[file])
+    finally:
+        path.write_bytes(before)
+
+
+def test_a_new_file_in_a_package_makes_its_stages_stale(copied: World) -> None:
+    path = copied.root / "src/nmt/decoding/sampling.py"
+    path.touch()
+    try:
+        assert stale(copied.root) == addresses(copied, "translate")
+    finally:
+        path.unlink()
+
+
+def test_byte_code_makes_nothing_stale(copied: World) -> None:
+    path = copied.root / "src/nmt/decoding/__pycache__/sampling.cpython-311.pyc"
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert stale(copied.root) == set()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("grid.seeds", [1, 2, 3], "train translate evaluate"),
+        ("grid.models", ["baseline", "additive", "fed_back"], "train translate evaluate"),
+        ("grid.models", ["additive"], ""),
+        ("grid.seeds", [1], ""),
+    ],
+)
+def test_a_changed_grid_makes_the_new_stages_stale(
+    copied: World, key: str, value: list[Any], expected: str
+) -> None:
+    params = copied.root / "params.yaml"
+    before, known = params.read_bytes(), set(stages(copied.root))
+    copied.set(key, value)
+    try:
+        new = addresses(copied, expected) - known
+        assert bool(new) == bool(expected)
+        assert stale(copied.root) == new | {"plot", "report"}
+    finally:
+        params.write_bytes(before)
+
+
+def test_the_tables_leave_out_no_key_and_no_package() -> None:
+    names = set(Params.read(ROOT / "params.yaml").names())
+    assert {key.partition(".")[0] for key in BY_KEY} | {"grid"} == names
+    units = {p for p in (ROOT / "src/nmt").iterdir() if p.is_dir() and any(p.glob("*.py"))}
+    covered = {ROOT / Path(*Path(file).parts[:3]) for file in BY_FILE}
+    assert sorted(units - covered) == []
+
+
+def addresses(world: World, names: str) -> set[str]:
+    """Return the addresses of stages; a name such as "train" stands for all its stages."""
+    wanted = set(names.split())
+    return {s.address for s in stages(world.root).values() if {s.name, s.address} & wanted}
+
+
+def another(params: Params, key: str) -> Any:
+    """Return a value that differs from the one of a key."""
+    value: Any = params.value(split_key(key)[0])
+    for part in split_key(key)[1:]:
+        value = value[part]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, list):
+        return [*value, "more"]
+    return 7 if value is None else f"{value}x"

@@ -1,0 +1,102 @@
+"""The whole params file: sections in one table, and what must fit between them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from nmt.describe import keys
+from nmt.errors import ParamsError
+from nmt.params import Params
+from nmt.settings import SECTIONS, check
+from tests.world.project import ROOT, World
+
+PROJECT = ROOT / "params.yaml"
+SMALL = ROOT / "tests/world/params.yaml"
+
+
+@pytest.mark.parametrize("path", [PROJECT, SMALL], ids=["project", "small world"])
+def test_the_params_files_are_in_order(path: Path) -> None:
+    check(Params.read(path))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("data.target_language", "de", "data: got {"),
+        ("training.epochs", 0, "training.epochs: got 0; Input should be greater than"),
+        ("models.fed_back.cell", "gruu", "models.fed_back.cell: got 'gruu'; Input should be 'gru'"),
+        ("grid.models", ["baseline", "big"],
+         "grid.models: got 'big', which is not in models (baseline, additive, fed_back); "
+         "name one of them"),
+        ("grid.seeds", [2, 3], "plots.seed: got 1, which is not in grid.seeds (2, 3)"),
+        ("grid.seeds", [1, 1], "seeds: [1, 1] holds one twice; name each once"),
+        ("report.baseline", "fed_back",
+         "report.baseline: got 'fed_back', which is not in grid.models (baseline, additive)"),
+        ("plots.attention_test", "val",
+         "plots.attention_test: got 'val', which is not in data.tests (test_one, test_two)"),
+        ("plots.states_test", "test_three", "plots.states_test: got 'test_three', which is not"),
+        ("plots.attention_sentences", [1, 13],
+         "plots.attention_sentences: got 13, but test_one has 12 sentences"),
+        ("plots.states_sentences", 13,
+         "plots.states_sentences: got 13, but test_one has 12 sentences"),
+    ],
+)  # fmt: skip
+def test_a_value_that_does_not_fit_is_named(
+    tmp_path: Path, key: str, value: Any, message: str
+) -> None:
+    with pytest.raises(ParamsError) as error:
+        check(changed(tmp_path, {key: value}))
+    assert message in str(error.value)
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ParamsError) as error:
+        check(changed(tmp_path, {"training.epochs": 0, "decoding.beam": "two"}))
+    assert "training.epochs: got 0" in str(error.value)
+    assert "decoding.beam: got 'two'" in str(error.value)
+
+
+def test_an_unknown_section_is_named(tmp_path: Path) -> None:
+    values = YAML(typ="safe").load(SMALL)
+    with pytest.raises(ParamsError, match="trainning: unknown section; remove it or correct its"):
+        check(written(tmp_path, values | {"trainning": values["training"]}))
+
+
+@pytest.mark.parametrize("section", sorted({key.partition(".")[0] for key in SECTIONS}))
+def test_a_missing_section_is_named(tmp_path: Path, section: str) -> None:
+    values = YAML(typ="safe").load(SMALL)
+    del values[section]
+    with pytest.raises(ParamsError, match=f"{section} is missing"):
+        check(written(tmp_path, values))
+
+
+@pytest.mark.parametrize("name", ["a-1", "a b", "ä", "a.b", "../a"])
+def test_a_model_s_name_must_do_for_a_folder(tmp_path: Path, name: str) -> None:
+    values = YAML(typ="safe").load(SMALL)
+    values["models"][name] = values["models"]["baseline"]
+    with pytest.raises(ParamsError, match="letters A to Z, digits and _ alone; rename it"):
+        check(written(tmp_path, values))
+
+
+def test_every_key_has_a_description() -> None:
+    told = [key for prefix, kind in SECTIONS.items() for key in keys(prefix, kind)]
+    assert [key.name for key in told if not key.meaning] == []
+
+
+def changed(tmp_path: Path, values: dict[str, Any]) -> Params:
+    """Return the small world's params with other values."""
+    world = World(tmp_path)
+    world.root.mkdir()
+    (world.root / "params.yaml").write_bytes(SMALL.read_bytes())
+    for key, value in values.items():
+        world.set(key, value)
+    return Params.read(world.root / "params.yaml")
+
+
+def written(tmp_path: Path, values: dict[str, Any]) -> Params:
+    """Return the params that a file with these values holds."""
+    path = tmp_path / "params.yaml"
+    YAML().dump(values, path)
+    return Params.read(path)
