@@ -21,8 +21,24 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command in the project that the current folder lies in."""
+    """Run the command in the project that the current folder lies in, with its own library."""
+    _use_own_library()
     script.run(app)
+
+
+def _use_own_library() -> None:
+    """Start anew with the library of the project here, if this one is another's.
+
+    An editable install names the first checkout; in a copy the copy's own code must run.
+    """
+    try:
+        library = project_root() / "src"
+    except NmtError:
+        return  # told by the commands that need a project
+    own = library / "nmt" / "cli.py"
+    if own.is_file() and not own.samefile(__file__):
+        environment = {**os.environ, "PYTHONPATH": str(library)}
+        os.execve(sys.executable, [sys.executable, "-m", "nmt.cli", *sys.argv[1:]], environment)
 
 
 @app.command()
@@ -95,3 +111,7 @@ def project_root() -> Path:
         if (folder / "pipeline" / "run.py").is_file():
             return folder
     raise NmtError(f"{here} lies in no project: no pipeline/run.py here or above; go to one")
+
+
+if __name__ == "__main__":
+    main()

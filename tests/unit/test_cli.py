@@ -1,6 +1,8 @@
 """The `nmt` command."""
 
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,8 +14,9 @@ from typer.testing import CliRunner
 from nmt import cli
 from nmt.errors import NmtError, ParamsError
 from nmt.params import Params, Settings
+from nmt.run.inputs import flatten
 from nmt.tracking.store import open_store
-from tests.unit.fake_project import Project
+from tests.unit.fake_project import ROOT, Project, clean
 from tests.unit.tracked_runs import only
 
 
@@ -77,6 +80,30 @@ def test_check_params_from_a_folder_below(
     (tracked.root / "params.yaml").write_text("plots: {dpi: 0}\n")
     with pytest.raises(ParamsError, match="plots.dpi: got 0; Input should be greater than"):
         run("check-params")
+
+
+def test_params_tells_of_every_key_of_the_project_s_file() -> None:
+    told = {line.partition(":")[0] for line in run("params").split("\n") if line[:1].strip()}
+    params = Params.read(ROOT / "params.yaml")
+    present = {leaf for name in params.names() for leaf in flatten(name, params.value(name))}
+    patterns = [key.replace(".", r"\.").replace("NAME", r"[\w.]+") for key in told]
+    assert [key for key in present if not re.fullmatch("|".join(patterns), key)] == []
+
+
+def test_the_project_s_params_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run("check-params") == "params.yaml: ok\n"
+
+
+def test_a_copy_of_the_project_runs_its_own_library(tmp_path: Path) -> None:
+    project = Project.make(tmp_path / "copy")
+    (project.root / "src/nmt/cli.py").write_text("print('the copy')\n")
+    command = [sys.executable, "-c", "from nmt.cli import main; main()", "sweep"]
+    environment = clean({"PYTHONPATH": str(ROOT / "src")})
+    done = subprocess.run(
+        command, cwd=project.root, env=environment, check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "the copy\n"
 
 
 def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

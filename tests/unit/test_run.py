@@ -244,15 +244,25 @@ def test_a_param_of_no_concern_may_be_edited(declared: Project) -> None:
     assert declared.run("tokenize")[0] == 0
 
 
-@pytest.mark.parametrize("then", ["", " && true"])  # with the second, a shell stays in between
-def test_ends_when_dvc_is_killed(declared: Project, then: str) -> None:
+@pytest.mark.parametrize(
+    ("then", "above"),
+    [
+        ("", []),
+        (" && true", []),  # a shell stays in between
+        ("", [sys.executable, "snakemake"]),  # what started DVC is killed
+    ],
+)
+def test_ends_when_what_drives_it_is_killed(declared: Project, then: str, above: list[str]) -> None:
     dvc = [sys.executable, "-m", "dvc"]
     graph = (declared.root / "dvc.yaml").read_text().replace('tokenize"', f'tokenize{then}"', 1)
     (declared.root / "dvc.yaml").write_text(graph)
+    graph = (
+        (declared.root / "dvc.yaml").read_text().replace('run tokenize"', f'run tokenize{then}"')
+    )
     (declared.root / ".dvc").rmdir()
     subprocess.run([*dvc, "init", "-q", "--no-scm"], cwd=declared.root, env=clean({}), check=True)
     declared.act("Path('pid').write_text(str(__import__('os').getpid()))" + WAIT)
-    driver = subprocess.Popen([*dvc, "repro", "-q"], cwd=declared.root, env=clean({}))
+    driver = subprocess.Popen([*above, *dvc, "repro", "-q"], cwd=declared.root, env=clean({}))
     wait_for(lambda: (declared.root / "pid").exists() and (declared.root / "pid").read_text())
     stage = psutil.Process(int((declared.root / "pid").read_text()))
     driver.kill()

@@ -82,10 +82,10 @@ def _drivers() -> list[psutil.Process]:
     found: list[psutil.Process] = []
     for process in psutil.Process().parents():
         try:
-            command = process.cmdline()
+            name, command = process.name(), process.cmdline()
         except psutil.Error:
             break
-        if process.name() in _SHELLS:
+        if name in _SHELLS:
             continue
         if found and not _DRIVERS & {Path(word).name for word in command[:3]}:
             break

@@ -22,6 +22,7 @@ DEVICE = "device"  # "cpu", or "cuda: NAME"
 THREADS = "threads"  # that torch used
 PROCESS = "process."  # + host, pid, started
 ENDED_BY = "ended_by"  # SIGINT, SIGTERM, SIGHUP or "sweep" of a KILLED run
+SIGNATURE = "signature."  # + metric: how an evaluation computed it
 ERROR = "error"  # message of a FAILED run
 DIVERGED = "diverged"  # "true" when a figure was not a finite number
 CONTINUES = "continues"  # id of the run whose training this one took up

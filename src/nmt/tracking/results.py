@@ -8,6 +8,7 @@ from typing import Any
 from nmt.files import read_json, read_jsonl
 from nmt.run.inputs import flatten, text
 from nmt.run.record import Record
+from nmt.tracking import names
 
 
 @dataclass
@@ -46,7 +47,7 @@ def _evaluate(record: Record) -> Results:
     content = read_json(path)
     metrics = _numbers({k: content.get(k) for k in ("parameters", "best_epoch")})
     metrics |= _numbers(flatten("", content["tests"]))
-    tags = {f"signature.{metric}": sign for metric, sign in content.get("signatures", [])}
+    tags = {names.SIGNATURE + metric: sign for metric, sign in content.get("signatures", [])}
     made_with = {key: text(value) for key, value in content.get("settings", [])}
     params = {key: value for key, value in made_with.items() if key not in record.start.params}
     return Results(metrics, params, tags, [(path, "scores")])
