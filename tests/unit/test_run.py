@@ -254,11 +254,10 @@ def test_a_param_of_no_concern_may_be_edited(declared: Project) -> None:
 )
 def test_ends_when_what_drives_it_is_killed(declared: Project, then: str, above: list[str]) -> None:
     dvc = [sys.executable, "-m", "dvc"]
-    graph = (declared.root / "dvc.yaml").read_text().replace('tokenize"', f'tokenize{then}"', 1)
+    graph = (declared.root / "dvc.yaml").read_text()
+    graph = graph.replace('run tokenize"', f'run tokenize{then}"')
     (declared.root / "dvc.yaml").write_text(graph)
-    graph = (
-        (declared.root / "dvc.yaml").read_text().replace('run tokenize"', f'run tokenize{then}"')
-    )
+    (declared.root / "snakemake").write_text("import subprocess, sys; subprocess.run(sys.argv[1:])")
     (declared.root / ".dvc").rmdir()
     subprocess.run([*dvc, "init", "-q", "--no-scm"], cwd=declared.root, env=clean({}), check=True)
     declared.act("Path('pid').write_text(str(__import__('os').getpid()))" + WAIT)
