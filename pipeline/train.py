@@ -18,8 +18,8 @@ Example:
 from pathlib import Path
 
 from nmt import script
+from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
-from nmt.device import ComputeSettings
 from nmt.model.settings import ModelSettings
 from nmt.params import Params
 from nmt.training.job import Job, train_model

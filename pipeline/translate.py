@@ -17,10 +17,10 @@ Example:
 from pathlib import Path
 
 from nmt import script
+from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.decoding.job import Job, translate_tests
 from nmt.decoding.settings import DecodingSettings
-from nmt.device import ComputeSettings
 from nmt.params import Params
 
 

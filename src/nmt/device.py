@@ -4,21 +4,11 @@ import ctypes
 import os
 import sys
 from contextlib import AbstractContextManager
-from typing import Literal
 
 import torch
-from pydantic import Field
 
+from nmt.compute import ComputeSettings
 from nmt.errors import ParamsError
-from nmt.params import Settings
-
-
-class ComputeSettings(Settings):
-    """The `compute` section of params.yaml."""
-
-    device: Literal["cpu", "cuda", "auto"] = Field(description="cpu, cuda, or auto: cuda if any")
-    precision: Literal["float32", "bfloat16"] = Field(description="bfloat16 means autocast")
-    threads: int = Field(ge=1, le=1024, description="threads of a torch operation")
 
 
 def prepare(settings: ComputeSettings) -> torch.device:

@@ -6,9 +6,9 @@ Outside every stage's imports: a stage reads its own sections, and nothing here 
 import re
 from collections.abc import Iterator, Sequence
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.decoding.settings import DecodingSettings
-from nmt.device import ComputeSettings
 from nmt.errors import ParamsError
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.grid import GridSettings

@@ -5,38 +5,21 @@ Figures of vocabularies, word order and tokens of train, val and test_2016_flick
 the published recipe under spaCy 3.8; tokens of the tests of 2017 were counted with this code.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
 from nmt.corpus.raw import raw_path, read_raw
-from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import read_tokens, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.download.corpus import download_corpus
 from nmt.files import read_json
-from nmt.params import Params
 from nmt.spacing import Spacing
-from nmt.tokenization.corpus import tokenize_corpus
-from nmt.tokenization.settings import TokenizerSettings
-from nmt.vocab.build import Folders, build_vocabularies
-from nmt.vocab.settings import VocabSettings
+from nmt.vocab.build import Folders
+from tests.real.conftest import TESTS, build
 
-PROJECT = Path(__file__).parents[2]
-BESIDE = PROJECT.parent / "shared" / "multi30k"
-MIRROR = os.environ.get("MULTI30K_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
-RAW = PROJECT / "data" / "raw"
+pytestmark = pytest.mark.slow
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        MIRROR is None and not RAW.is_dir(),
-        reason="no Multi30k: set MULTI30K_MIRROR, or run the download stage",
-    ),
-]
 
-TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")
 SENTENCES_TOKENS = {
     "train": (29000, 360726, 380190),
     "val": (1014, 12823, 13426),
@@ -50,40 +33,6 @@ FIRST_WORDS = {
     "en": "a . in the on man is and of with woman , two are to people at an wearing shirt young "
     "white black his while blue",
 }
-
-
-def data() -> DataSettings:
-    """The project's own pins, with the published choice of languages and splits."""
-    value = Params.read(PROJECT / "params.yaml").section("data", DataSettings)
-    chosen = {"source_language": "de", "target_language": "en", "tests": TESTS}
-    return value.model_copy(update=chosen | {"train": "train", "validation": "val", "sources": ()})
-
-
-def build(folders: Folders, *, normalize_spaces: bool) -> Folders:
-    tokenizer = TokenizerSettings(
-        spacy_source="blank",
-        spacy_target="blank",
-        lowercase=True,
-        normalize_spaces=normalize_spaces,
-    )
-    tokenize_corpus(folders.raw, folders.tokens, data(), tokenizer)
-    build_vocabularies(folders, data(), VocabSettings(min_freq=2, max_size=None))
-    return folders
-
-
-@pytest.fixture(scope="module")
-def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if MIRROR is None:
-        return RAW
-    folder = tmp_path_factory.mktemp("real") / "raw"
-    download_corpus(data(), folder, folder.with_name("archive"), MIRROR)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def corpus(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    place = tmp_path_factory.mktemp("published")
-    return build(Folders(raw, place / "tokens", place / "vocab"), normalize_spaces=False)
 
 
 def test_vocabularies_have_the_published_sizes(corpus: Folders) -> None:

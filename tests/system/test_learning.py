@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.tokens import ParallelTokens
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.device import ComputeSettings
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import ModelSettings
 from nmt.seeding import generator, seed_everything

@@ -90,7 +90,7 @@ def test_projected_keys_give_the_same(attention: Attention) -> None:
     mask = sequence_mask(torch.tensor([3, 2]), 3).unsqueeze(1)
     whole = attention(queries, keys, keys, torch.tensor([3, 2]))
     projected = attention.project_keys(keys)
-    steps = [attention.attend(q, projected, keys, mask) for q in queries.split(1, dim=1)]
+    steps = [attention.attend(q, projected, keys, mask) for q in torch.split(queries, 1, dim=1)]
     for i in range(2):
         torch.testing.assert_close(whole[i], torch.cat([step[i] for step in steps], dim=1))
 

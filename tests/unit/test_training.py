@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.symbols import EOS, PAD, SOS
 from nmt.corpus.tokens import ParallelTokens
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.device import ComputeSettings
 from nmt.errors import DataError, TrainingError
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import ModelSettings

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.symbols import UNK
 from nmt.corpus.tokens import tokens_path, write_tokens
@@ -19,7 +20,6 @@ from nmt.decoding.job import Job, summary, translate_tests
 from nmt.decoding.settings import DecodingSettings
 from nmt.decoding.translator import Translation, Translator
 from nmt.decoding.unknown import replace_unknown
-from nmt.device import ComputeSettings
 from nmt.errors import DataError, ModelError
 from nmt.files import read_lines, sha256, write_json
 from nmt.model.seq2seq import Seq2Seq

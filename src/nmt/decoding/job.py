@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import read_tokenizer, read_tokens, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.settings import DecodingSettings
 from nmt.decoding.translator import Translation, Translator
-from nmt.device import ComputeSettings, prepare
+from nmt.device import prepare
 from nmt.errors import ModelError
 from nmt.files import replacing, sha256
 from nmt.model.store import load_model

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.batches import pad
 from nmt.corpus.symbols import UNK
 from nmt.corpus.tokens import Sentence
@@ -12,7 +13,7 @@ from nmt.corpus.vocabulary import Vocabulary
 from nmt.decoding.search import beam_search
 from nmt.decoding.settings import DecodingSettings
 from nmt.decoding.unknown import replace_unknown
-from nmt.device import ComputeSettings, autocast
+from nmt.device import autocast
 from nmt.model.seq2seq import Seq2Seq
 from nmt.translations.attention import Weights
 from nmt.translations.hypotheses import Hypothesis

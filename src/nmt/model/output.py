@@ -29,7 +29,7 @@ class OutputLayer(nn.Module):
         self.map = nn.Linear(feature_size, width) if tie else None
         self.weight = embedding.weight if tie else nn.Parameter(torch.empty(size, feature_size))
         if not tie:
-            nn.init.xavier_uniform_(self.weight)
+            nn.init.uniform_(self.weight, -(feature_size**-0.5), feature_size**-0.5)
 
     def hidden(self, features: Tensor) -> Tensor:
         """Return what is multiplied with the vocabulary's weights, from features (...,D)."""

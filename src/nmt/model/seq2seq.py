@@ -101,10 +101,15 @@ class Seq2Seq(nn.Module):
         return logits.argmax(-1)
 
     def _start_weights(self) -> None:
-        """Embeddings of small spread, so that tied logits start small; matrices by Xavier."""
+        """Matrices by Xavier, recurrent ones orthogonal, embeddings normal, biases zero.
+
+        Embeddings have a spread of 1, as is usual; where the target's serve as output weights,
+        both sides have 1/sqrt(E) instead, so that logits start small.
+        """
+        spread = self.settings.embedding**-0.5 if self.settings.tie_target else 1.0
         for module in self.modules():
             if isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+                nn.init.normal_(module.weight, std=spread)
                 with torch.no_grad():
                     module.weight[PAD].zero_()
             elif isinstance(module, nn.Linear):

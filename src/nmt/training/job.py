@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 import nmt
+from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import read_parallel, read_tokenizer, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.device import ComputeSettings, prepare
+from nmt.device import prepare
 from nmt.files import replacing, sha256, write_jsonl, write_lines
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import ModelSettings
@@ -103,7 +104,7 @@ def _fingerprint(job: Job) -> str:
         for name in ("corpus", "model", "training", "validation")
         for p in root.glob(f"{name}/*.py")
     ]
-    code += [root / "device.py", root / "seeding.py"]
+    code += [root / "compute.py", root / "device.py", root / "seeding.py"]
     data = [
         tokens_path(job.tokens, split, language)
         for split in (job.data.train, job.data.validation)

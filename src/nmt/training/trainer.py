@@ -10,9 +10,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.tokens import Sentence
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.device import ComputeSettings, autocast
+from nmt.device import autocast
 from nmt.errors import TrainingError
 from nmt.model.seq2seq import Seq2Seq
 from nmt.seeding import generator, seed_everything

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import cross_entropy
 
+from nmt.compute import ComputeSettings
 from nmt.corpus.tokens import Sentence
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.device import ComputeSettings, autocast
+from nmt.device import autocast
 from nmt.model.seq2seq import Seq2Seq
 from nmt.training.corpus import Pairs, in_order, make_batch
 from nmt.validation.greedy import greedy
