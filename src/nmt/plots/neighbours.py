@@ -37,20 +37,16 @@ class Likeness:
     def __str__(self) -> str:
         return f"{self.mean:.1f} ± {self.error:.1f}"
 
-    def as_json(self, chance: "Likeness | None" = None) -> dict[str, float]:
-        """Return mean and standard error, and those of the gain over chance, as plain values.
+    def over(self, chance: "Likeness") -> "Likeness":
+        """Return the gain over chance, sentence by sentence.
 
-        The gain is counted sentence by sentence, so what makes a sentence alike to all others
-        does not blur it.
+        So what makes a sentence alike to all others does not blur it.
         """
-        plain = {"mean": round(self.mean, 4), "standard_error": round(self.error, 4)}
-        if chance is None:
-            return plain
-        gain = Likeness(self.values - chance.values)
-        return plain | {
-            "gain": round(gain.mean, 4),
-            "gain_standard_error": round(gain.error, 4),
-        }
+        return Likeness(self.values - chance.values)
+
+    def as_json(self, name: str) -> dict[str, float]:
+        """Return the mean under a name, and its standard error, as plain values."""
+        return {name: round(self.mean, 4), f"{name}_standard_error": round(self.error, 4)}
 
 
 def nearest_by_angle(vectors: Values) -> Numbers:

@@ -63,10 +63,15 @@ class States:
 
     def as_json(self) -> dict[str, object]:
         """Return the figures as plain values, for one model's entry in neighbours.json."""
+        near = self.near.as_json("nearest") | self.near.over(self.chance).as_json("gain")
         return {
+            "metric": "chrF2",
+            "sentences": len(self.chance.values),
             "explained_variance": [round(share, 6) for share in self.plane.variance],
-            "states": self.states.as_json(self.chance),
-            "plane": self.near.as_json(self.chance),
+            "plane": near,
+            **self.states.as_json("nearest"),
+            **self.states.over(self.chance).as_json("gain"),
+            **self.chance.as_json("random"),
         }
 
 
@@ -101,16 +106,10 @@ def draw_states(job: Job, gallery: Gallery) -> None:
             _verdict(states),
         )
         gallery.add(model, figure, _title(job, model, states), _alt(job, model, states))
+    about = {"seed": job.settings.seed, "test_set": job.settings.states_test}
     write_json(
         gallery.folder / NEIGHBOURS_FILE,
-        {
-            "metric": "chrF2",
-            "models": {model: states.as_json() for model, states in found.items()},
-            "random": chance.as_json(),
-            "seed": job.settings.seed,
-            "sentences": len(pairs),
-            "test_set": job.settings.states_test,
-        },
+        {model: about | states.as_json() for model, states in found.items()},
     )
 
 
