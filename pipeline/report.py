@@ -20,9 +20,10 @@ from pathlib import Path
 from nmt import script
 from nmt.corpus.settings import DataSettings
 from nmt.evaluation.settings import EvaluationSettings
+from nmt.grid import GridSettings
 from nmt.params import Params
 from nmt.report.job import Folders, Report
-from nmt.report.settings import GridSettings, ReportSettings
+from nmt.report.settings import ReportSettings
 from nmt.report.write import write_report
 
 

@@ -17,6 +17,7 @@ import pytest
 from nmt.errors import DataError, ParamsError
 from nmt.evaluation.significance import Comparison, Interval
 from nmt.files import write_json
+from nmt.grid import GridSettings
 from nmt.params import Params
 from nmt.report.chart import length_chart
 from nmt.report.comparisons import Outcome
@@ -26,7 +27,7 @@ from nmt.report.page import settings_by_model, show_setting, signed
 from nmt.report.pictures import read_pictures
 from nmt.report.quality import MISSING, Cell, mark_best
 from nmt.report.samples import draw
-from nmt.report.settings import GridSettings, ReportSettings
+from nmt.report.settings import ReportSettings
 from tests.unit.report_world import (
     MODELS,
     OUTPUTS,

@@ -8,7 +8,8 @@ from typing import Any
 from nmt.corpus.settings import DataSettings
 from nmt.errors import ParamsError
 from nmt.evaluation.settings import EvaluationSettings
-from nmt.report.settings import GridSettings, ReportSettings
+from nmt.grid import GridSettings
+from nmt.report.settings import ReportSettings
 
 LANGUAGES = {"cs": "Czech", "de": "German", "en": "English", "fr": "French"}
 """Names of the languages that the corpus has."""

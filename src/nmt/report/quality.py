@@ -9,7 +9,7 @@ from typing import Any
 from nmt.errors import DataError
 from nmt.evaluation.metrics import METRICS
 from nmt.evaluation.scores import ModelScores, read_scores, scores_path
-from nmt.report.settings import GridSettings
+from nmt.grid import GridSettings
 
 SEEDS_FOR_BEST = 3
 """Fewer seeds tell no model the best: with two, chance alone parts two equal models one time in

@@ -1,26 +1,8 @@
-"""The `report` section, and the grid that its tables cover."""
+"""The `report` section."""
 
-from typing import Annotated, Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from nmt.params import Settings
-
-
-class GridSettings(Settings):
-    """Which models, and which seeds of each."""
-
-    models: tuple[str, ...] = Field(min_length=1, description="names of entries of `models`")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        min_length=1, description="seeds of each model's trainings"
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        for name, values in (("models", self.models), ("seeds", self.seeds)):
-            if len(set(values)) != len(values):
-                raise ValueError(f"{name}: {list(values)} holds one twice; name each once")
-        return self
 
 
 class ReportSettings(Settings):
