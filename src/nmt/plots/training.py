@@ -155,8 +155,8 @@ def _epochs_title(job: Job) -> str:
         lines = f"one line a model and seed ({', '.join(map(str, job.grid.seeds))})"
     return (
         f"Figures of each epoch, {lines}; a dot marks the epoch whose weights are kept. "
-        "Losses are in nats a token; that of training is with dropout and smoothed labels, that "
-        "of validation without."
+        "Losses are in nats a token; that of training is what was minimised, with dropout and any "
+        "label smoothing, that of validation without either."
     )
 
 
