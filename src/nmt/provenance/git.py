@@ -47,9 +47,9 @@ def git_state(root: Path) -> GitState:
     made at the same time is not disturbed.
     """
     try:
-        if _git(root, "rev-parse", "--is-inside-work-tree").returncode:
+        if run_git(root, "rev-parse", "--is-inside-work-tree").returncode:
             return GitState("no git: not in a repository", "unknown")
-        head = _git(root, "rev-parse", "--verify", "--quiet", "HEAD")
+        head = run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")
         if head.returncode:
             return GitState("no git: no commit yet", "unknown")
         diff = _diff(root)
@@ -60,12 +60,12 @@ def git_state(root: Path) -> GitState:
 
 def _diff(root: Path) -> bytes:
     """Return a patch that `git apply` takes, from the commit to the files as they are."""
-    parts = [_git(root, "diff", "HEAD", "--relative", *_PLAIN, "--", *CODE_AND_PARAMS).stdout]
+    parts = [run_git(root, "diff", "HEAD", "--relative", *_PLAIN, "--", *CODE_AND_PARAMS).stdout]
     others = ("ls-files", "-z", "--others", "--exclude-standard", "--", *CODE_AND_PARAMS)
-    new = _git(root, *others).stdout
+    new = run_git(root, *others).stdout
     for name in filter(None, new.split(b"\0")):
         file = os.fsdecode(name)
-        parts.append(_git(root, "diff", "--no-index", *_PLAIN, "--", "/dev/null", file).stdout)
+        parts.append(run_git(root, "diff", "--no-index", *_PLAIN, "--", "/dev/null", file).stdout)
     return b"".join(parts)
 
 
@@ -76,7 +76,12 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--binary")
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 
 
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, however it ends; it may be another user's, and its index stays.
+
+    Raises:
+        OSError: git is not installed.
+    """
     # safe.directory: git else refuses to read a repository of another user's.
     command = ["git", "-c", "safe.directory=*", "-c", "core.quotepath=off", *arguments]
     environment = {key: value for key, value in os.environ.items() if key not in _OF_HOOKS}
