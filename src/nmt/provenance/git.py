@@ -76,7 +76,7 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--binary")
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 
 
-def run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def run_git(root: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder, however it ends; it may be another user's, and its index stays.
 
     Raises:
@@ -86,4 +86,6 @@ def run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     command = ["git", "-c", "safe.directory=*", "-c", "core.quotepath=off", *arguments]
     environment = {key: value for key, value in os.environ.items() if key not in _OF_HOOKS}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
+    return subprocess.run(
+        command, cwd=root, env=environment, input=stdin, capture_output=True, check=False
+    )

@@ -13,14 +13,13 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from nmt.provenance import environment
+from nmt.provenance import environment, names
 from nmt.provenance.code import combined
 from nmt.provenance.git import GitState, git_state
 from nmt.provenance.hashes import dvc_hash, file_md5s
 from nmt.run.inputs import text
 from nmt.run.record import Record
 from nmt.run.signals import Interrupted
-from nmt.tracking import names
 from nmt.tracking.live import live_metrics
 from nmt.tracking.results import results
 from nmt.tracking.run import LiveRun
@@ -41,6 +40,7 @@ __all__ = [
     "abandoned",
     "artifact_folder",
     "database_uri",
+    "names",
     "open_store",
     "recorded",
     "running",

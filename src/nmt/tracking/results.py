@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from nmt.files import read_json, read_jsonl
+from nmt.provenance import names
 from nmt.run.inputs import flatten, text
 from nmt.run.record import Record
-from nmt.tracking import names
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 
 from mlflow.entities import Metric, Param, RunTag
 
-from nmt.tracking import names
+from nmt.provenance import names
 from nmt.tracking.store import Store, reason
 
 log = logging.getLogger(__name__)

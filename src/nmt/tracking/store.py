@@ -2,9 +2,7 @@
 
 import logging
 import os
-import re
 import sqlite3
-import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,11 +20,32 @@ from mlflow import MlflowClient  # noqa: E402
 from mlflow.entities import Experiment, Run  # noqa: E402
 
 from nmt.errors import NmtError  # noqa: E402
+from nmt.provenance.database import (  # noqa: E402
+    DATABASE,
+    VARIABLE,
+    database_uri,
+    project_name,
+    store_folder,
+    without_password,
+)
 from nmt.run.locks import waiting  # noqa: E402
 
-DATABASE = "mlflow.db"
+__all__ = [
+    "ARTIFACTS",
+    "DATABASE",
+    "VARIABLE",
+    "Store",
+    "TrackingError",
+    "artifact_folder",
+    "database_uri",
+    "open_store",
+    "project_name",
+    "reason",
+    "store_folder",
+    "without_password",
+]
+
 ARTIFACTS = "mlartifacts"
-VARIABLE = "MLFLOW_TRACKING_URI"
 
 log = logging.getLogger(__name__)
 
@@ -50,33 +69,6 @@ class Store:
     experiment: str
     address: str
     folder: Path | None
-
-
-def database_uri(root: Path) -> str:
-    """Return the address of the project's own database, wherever the folder lies now."""
-    return f"sqlite:///{store_folder(root) / DATABASE}"
-
-
-def store_folder(root: Path) -> Path:
-    """Return the folder of the project's store.
-
-    An experiment that DVC runs in a temporary copy is recorded in the project it was copied
-    from, for the copy is thrown away.
-    """
-    parts = root.resolve().parts
-    for i in range(len(parts)):
-        if parts[i : i + 3] == (".dvc", "tmp", "exps"):
-            return Path(*parts[:i])
-    return root.resolve()
-
-
-def project_name(root: Path) -> str:
-    """Return the name in pyproject.toml; it is that of the experiment too."""
-    try:
-        content = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-        return str(content["project"]["name"])
-    except (OSError, ValueError, KeyError):
-        return root.resolve().name
 
 
 def open_store(root: Path) -> Store:
@@ -181,8 +173,3 @@ def _explained(uri: str, own: bool) -> Iterator[None]:
 def reason(error: Exception) -> str:
     """Return what a library's error says as one line, not too long and without a password."""
     return without_password(" ".join(str(error).split()))[:500]
-
-
-def without_password(text: str) -> str:
-    """Return a text with the passwords in its addresses (http://me:secret@host) blotted out."""
-    return re.sub(r"(://[^/:@\s]*:)[^/@\s]+@", r"\1***@", text)

@@ -4,8 +4,8 @@ import logging
 
 from mlflow.entities import Run
 
+from nmt.provenance import names
 from nmt.provenance.environment import is_gone
-from nmt.tracking import names
 from nmt.tracking.run import LiveRun
 from nmt.tracking.store import Store, reason
 
