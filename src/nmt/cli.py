@@ -2,6 +2,7 @@
 
 import os
 import sys
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from nmt import script
 from nmt.errors import NmtError, ParamsError
+from nmt.files import write_text
 from nmt.params import Params
 
 app = typer.Typer(
@@ -18,6 +20,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+OutOption = Annotated[Path | None, typer.Option(help="file to write; standard output if not given")]
+
+
+class RunsFormat(Enum):
+    """How the history is shown."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
 
 
 def main() -> None:
@@ -98,6 +111,43 @@ def sweep() -> None:
     for name in closed:
         typer.echo(f"{name}: KILLED")
     typer.echo(f"{len(closed)} closed in {store.address}")
+
+
+@app.command()
+def runs(
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="condition such as models.additive.hidden=384 or test.bleu>30; repeatable"
+        ),
+    ] = None,
+    sort: Annotated[str, typer.Option(help="field, param or metric (from best to worst)")] = "",
+    reverse: Annotated[bool, typer.Option("--reverse", help="turn the order round")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="at most so many rows")] = None,
+    columns: Annotated[str, typer.Option(help="names with commas between")] = "",
+    best: Annotated[
+        str, typer.Option(help="validation metric that the best is chosen by")
+    ] = "best.validation_bleu",
+    form: Annotated[RunsFormat, typer.Option("--format")] = RunsFormat.TEXT,
+    out: OutOption = None,
+) -> None:
+    """Show all runs, revisions and experiments as one table, and the best."""
+    from nmt.history import Choice, history
+    from nmt.history.show import as_csv, as_json, as_text
+
+    names = [name.strip() for name in columns.split(",") if name.strip()]
+    found = history(project_root(), Choice(where or (), sort, reverse, limit, names, best))
+    write = {RunsFormat.TEXT: as_text, RunsFormat.JSON: as_json, RunsFormat.CSV: as_csv}[form]
+    _give(write(found), out)
+
+
+def _give(text: str, out: Path | None) -> None:
+    """Write what a command has found to a file, or to standard output."""
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(out, text)
+    typer.echo(f"written to {out}", err=True)
 
 
 def project_root() -> Path:

@@ -1,0 +1,141 @@
+"""What a dvc.lock says: for each stage the hashes of deps and outs, and the params.
+
+DVC's own reader takes a second for each file. A history has many, of which most stages are alike,
+so each stage is read by itself, once for each different text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import yaml
+
+from nmt.errors import NmtError
+from nmt.run.inputs import flatten
+
+LOCK_FILE = "dvc.lock"
+
+
+class LockError(NmtError):
+    """A dvc.lock that can't be read."""
+
+
+@dataclass(frozen=True)
+class LockedStage:
+    """One stage of a dvc.lock.
+
+    Args:
+        deps: hash by path.
+        outs: hash by path.
+        params: by dotted key; a list is one value.
+    """
+
+    deps: dict[str, str]
+    outs: dict[str, str]
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A dvc.lock: its stages by address."""
+
+    stages: dict[str, LockedStage] = field(default_factory=dict)
+
+    @property
+    def outs(self) -> dict[str, str]:
+        """The hash of each out of all stages, by path."""
+        return {path: md5 for stage in self.stages.values() for path, md5 in stage.outs.items()}
+
+    def trained(self) -> Iterator[tuple[str, int, str]]:
+        """Yield model, seed and the hash of the weights' folder of each training."""
+        for address, stage in self.stages.items():
+            name, _, item = address.partition("@")
+            model, _, seed = item.rpartition("-")
+            md5 = stage.outs.get(f"models/{model}/{seed}")
+            if name == "train" and seed.isdigit() and md5:
+                yield model, int(seed), md5
+
+
+def read_lock(text: str, where: str) -> Lock:
+    """Read a dvc.lock.
+
+    Args:
+        text: its content.
+        where: to name it in an error.
+
+    Raises:
+        LockError: it holds the marks of a merge conflict, or is not what DVC writes.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith(("<<<<<<< ", ">>>>>>> ")) or line == "=======":
+            raise LockError(
+                f"{where}, line {number}: a mark of a merge conflict ({line[:7]}); nothing can be "
+                "told from it: take one side (git checkout --ours dvc.lock) and run `dvc repro`"
+            )
+    try:
+        return Lock(dict(_stages(text)))
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise LockError(
+            f"{where}: not a dvc.lock as DVC writes it ({reason}); "
+            "take it from another commit, or run `dvc repro`"
+        ) from None
+
+
+def _stages(text: str) -> Iterator[tuple[str, LockedStage]]:
+    head, *parts = re.split(r"^(?=  [^\s#-])", text, flags=re.MULTILINE)
+    version = _load(head)
+    if version.get("schema") != "2.0" or "stages" not in version:
+        raise ValueError("expected schema '2.0' and stages")
+    seen = set()
+    for part in parts:
+        address, stage = _stage(part)
+        if address in seen:
+            raise ValueError(f"{address} stands twice")
+        seen.add(address)
+        yield address, stage
+
+
+@cache
+def _stage(text: str) -> tuple[str, LockedStage]:
+    ((address, content),) = _load(text).items()
+    params = {
+        f"{name}:{key}" if name != "params.yaml" else key: value
+        for name, values in content.get("params", {}).items()
+        for key, value in flatten("", values).items()
+    }
+    return str(address), LockedStage(
+        {dep["path"]: _hash(dep) for dep in content.get("deps", [])},
+        {out["path"]: _hash(out) for out in content.get("outs", [])},
+        params,
+    )
+
+
+def _hash(entry: dict[str, Any]) -> str:
+    return str(entry[entry.get("hash", "md5")])
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's loader with the plain values of YAML 1.2, in which DVC writes: no is a text."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), list(_first)
+    )
+
+
+def _load(text: str) -> dict[str, Any]:
+    value = yaml.load(text, _Loader)
+    if not isinstance(value, dict):
+        raise ValueError("expected a mapping")
+    return value
