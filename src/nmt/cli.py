@@ -33,6 +33,14 @@ class RunsFormat(Enum):
     CSV = "csv"
 
 
+class PageFormat(Enum):
+    """How an answer is shown."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
 def main() -> None:
     """Run the command in the project that the current folder lies in, with its own library."""
     _use_own_library()
@@ -139,6 +147,39 @@ def runs(
     found = history(project_root(), Choice(where or (), sort, reverse, limit, names, best))
     write = {RunsFormat.TEXT: as_text, RunsFormat.JSON: as_json, RunsFormat.CSV: as_csv}[form]
     _give(write(found), out)
+
+
+@app.command()
+def audit(
+    replay: Annotated[
+        list[str] | None,
+        typer.Option(help="stage to run again in a copy, such as train@additive-1; repeatable"),
+    ] = None,
+    band: Annotated[
+        float | None,
+        typer.Option(min=0, help="points by which scores of a replay may differ if bytes do"),
+    ] = None,
+    form: Annotated[PageFormat, typer.Option("--format")] = PageFormat.TEXT,
+    out: OutOption = None,
+) -> None:
+    """Trace each figure of the report to its source and check every link.
+
+    Exit code: 0 all right, 1 a link is broken, 2 it can't be told.
+    """
+    from nmt.audit.audit import audit as make
+    from nmt.audit.findings import AuditError
+    from nmt.audit.page import as_html
+    from nmt.audit.replay import Replay
+    from nmt.audit.text import as_json, as_text
+
+    try:
+        found = make(project_root(), Replay(tuple(replay or ()), band))
+    except AuditError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from None
+    write = {PageFormat.TEXT: as_text, PageFormat.JSON: as_json, PageFormat.HTML: as_html}[form]
+    _give(write(found), out)
+    raise typer.Exit(found.exit_code)
 
 
 def _give(text: str, out: Path | None) -> None:

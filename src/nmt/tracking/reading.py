@@ -16,7 +16,6 @@ from nmt.tracking.store import (
     VARIABLE,
     Store,
     TrackingError,
-    artifact_folder,
     project_name,
     reason,
     store_folder,
@@ -71,16 +70,17 @@ def all_runs(store: Store) -> list[Run]:
         raise _unusable(store.address, error) from None
 
 
-def read_artifact(store: Store, run: Run, name: str) -> bytes | None:
-    """Return the content of a run's artifact (FOLDER/FILE); None if it has none of that name."""
-    if store.folder is not None:
-        path = artifact_folder(store, run) / name
-        return path.read_bytes() if path.is_file() else None
+def download(store: Store, run: str, name: str) -> bytes | None:
+    """Return the content of an artifact (FOLDER/FILE) of a run; None if it has none of that name.
+
+    Args:
+        store: a server; the artifacts of the project's own database lie in a folder.
+        run: id of the run.
+        name: of the artifact.
+    """
     try:
         with TemporaryDirectory() as temporary:
-            return Path(
-                store.client.download_artifacts(run.info.run_id, name, temporary)
-            ).read_bytes()
+            return Path(store.client.download_artifacts(run, name, temporary)).read_bytes()
     except Exception:  # each kind of server says it in another way
         return None
 

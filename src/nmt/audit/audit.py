@@ -1,0 +1,192 @@
+"""The whole audit: all links from the source on, and the chain of each figure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from nmt import dag
+from nmt.audit.consistent import check_lock
+from nmt.audit.environment import check_requirements, mark_tokenizer, mark_versions
+from nmt.audit.findings import Audit, Check, Figure, Link, Status
+from nmt.audit.lock import LOCK, Entry, committed_lock, lock_here
+from nmt.audit.outs import check_outs
+from nmt.audit.recorded import History, read_history
+from nmt.audit.replay import Replay, check_known, run_again
+from nmt.audit.runs import check_run, check_store
+from nmt.audit.scores import check_scores
+from nmt.audit.source import check_archives, check_raw
+from nmt.audit.stale import Graph, check_stale
+from nmt.audit.table import check_tables, read_rows
+from nmt.audit.tree import Project
+from nmt.corpus.settings import DataSettings
+from nmt.errors import DataError
+from nmt.params import Params
+from nmt.provenance.database import project_name
+from nmt.provenance.git import git_state
+from nmt.run import TRACKED
+from nmt.run.inputs import text
+from nmt.settings import check
+
+KINDS = {
+    "download": ("raw data", "data/raw"),
+    "tokenize": ("tokens", "data/tokens"),
+    "build_vocab": ("vocabulary", "data/vocab"),
+    "train": ("model", "models/{model}/{seed}"),
+    "translate": ("hypotheses", "translations/{model}/{seed}"),
+    "evaluate": ("score file", "reports/scores/{model}-{seed}.json"),
+    "plot": ("pictures", "reports/attention"),
+    "report": ("table", "reports/bleu.csv"),
+}
+"""What a stage makes, in words, and where; in the order of the chain."""
+
+_OFF_CHAIN = ("plot",)  # no figure of the table hangs on it
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all checks need."""
+
+    project: Project
+    params: Params
+    graph: Graph
+    history: History
+
+
+def audit(root: Path, replay: Replay | None = None) -> Audit:
+    """Check every link of every figure of the project's report. Nothing is changed.
+
+    Args:
+        root: the project's folder.
+        replay: stages to run again in a copy.
+
+    Raises:
+        ParamsError: params.yaml is not what it must be.
+        AuditError: dvc.lock can't be read, so nothing can be told.
+    """
+    root = root.resolve()
+    lock = lock_here(root)
+    params = Params.read(root / "params.yaml")
+    check(params)
+    project = Project(root)
+    graph = Graph(dag.stages(root), lock, project, params)
+    job = Job(project, params, graph, read_history(root))
+    if replay:
+        check_known(replay, graph)
+    made = _stage_links(job)
+    if replay:
+        run_again(replay, graph, made)
+    links = (
+        check_lock(graph, committed_lock(root)),
+        check_store(job.history, root),
+        check_requirements(list(made.values()), project),
+        check_archives(params.section("data", DataSettings), project),
+        *made.values(),
+    )
+    figures = _figures(job, links)
+    return Audit(project_name(root), _state(root), links, figures)
+
+
+def _stage_links(job: Job) -> dict[str, Link]:
+    """Return the link of each stage by its address, in the order of the chain."""
+    order = list(KINDS)
+    stages = sorted(job.graph.stages.values(), key=lambda stage: order.index(stage.name))
+    bar = tqdm(stages, desc="audit", unit="stage", disable=None)
+    return {stage.address: _stage_link(stage, job) for stage in bar}
+
+
+def _stage_link(stage: dag.Stage, job: Job) -> Link:
+    model, seed = split_address(stage.address)
+    kind, path = KINDS[stage.name]
+    link = Link(kind, path.format(model=model, seed=seed), stage.address)
+    entry = job.graph.lock.get(stage.address)
+    if entry is None:
+        link.add(
+            Check.STALE,
+            Status.BROKEN,
+            f"{LOCK} has no entry of {stage.address}: it was never run; "
+            f"`dvc repro {stage.address}`",
+        )
+        return link
+    link.code = {path: entry.deps.get(path, "") for path in job.graph.code(stage)}
+    link.params = {key: text(value) for key, value in entry.params.items()}
+    check_outs(link, entry, job.project)
+    check_stale(link, stage, job.graph)
+    if stage.name in TRACKED:
+        check_run(link, entry, job.history, job.project)
+        mark_versions(link, job.project)
+    own = _OWN.get(stage.name)
+    if own:
+        own(link, job, entry)
+    return link
+
+
+def _raw(link: Link, job: Job, _: Entry) -> None:
+    check_raw(link, job.params.section("data", DataSettings), job.project)
+
+
+def _tokens(link: Link, job: Job, _: Entry) -> None:
+    mark_tokenizer(link, job.project)
+
+
+def _scores(link: Link, job: Job, _: Entry) -> None:
+    model, seed = split_address(link.stage)
+    check_scores(link, model, int(seed), job.params, job.project)
+
+
+def _tables(link: Link, job: Job, _: Entry) -> None:
+    check_tables(link, job.params, job.project)
+
+
+_OWN: dict[str, Callable[[Link, Job, Entry], None]] = {
+    "download": _raw,
+    "tokenize": _tokens,
+    "evaluate": _scores,
+    "report": _tables,
+}
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Return model and seed in the name of a stage, such as "train@additive-1"; else ""."""
+    model, _, seed = address.partition("@")[2].rpartition("-")
+    return model, seed
+
+
+def _figures(job: Job, links: tuple[Link, ...]) -> tuple[Figure, ...]:
+    """Return each figure of bleu.csv with its chain; a table that can't be read breaks its link."""
+    try:
+        rows = read_rows(job.project.root)
+    except DataError as error:
+        table = next(link for link in links if link.stage == "report")
+        table.add(Check.TABLE, Status.BROKEN, str(error))
+        return ()
+    return tuple(
+        Figure(
+            row.model,
+            row.seed,
+            row.test,
+            row.metric,
+            row.score,
+            row.signature,
+            tuple(link for link in links if _of(link, row.model, row.seed)),
+        )
+        for row in rows
+    )
+
+
+def _of(link: Link, model: str, seed: str) -> bool:
+    """Tell whether the figures of a model and seed hang on a link."""
+    if link.stage.partition("@")[0] in _OFF_CHAIN:
+        return False
+    return "@" not in link.stage or split_address(link.stage) == (model, seed)
+
+
+def _state(root: Path) -> str:
+    state = git_state(root)
+    told = {"true": "with uncommitted changes to code or params", "false": "clean"}
+    return (
+        f"commit {state.commit[:10]}, {told.get(state.dirty, 'unknown')}"
+        if len(state.commit) == 40
+        else state.commit
+    )

@@ -1,0 +1,74 @@
+"""An audit as one page that needs nothing but itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+import nmt.report
+from nmt.audit.findings import Audit, Figure, Link, Status, first_bad
+from nmt.audit.text import shown_environment, verdict
+from nmt.report.page import signed
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_REPORT = Path(nmt.report.__file__).parent / "templates"  # its style sheet is this page's too
+
+CLASSES = {
+    Status.OK: "ok",
+    Status.MARKED: "marked",
+    Status.UNKNOWN: "unknown",
+    Status.BROKEN: "broken",
+}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The figures of one model and seed, which hang on the same links.
+
+    Args:
+        name: model and seed.
+        links: the source first.
+        figures: in the order of the table.
+        broken: the first link that is broken or can't be told; None if all hold.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    figures: tuple[Figure, ...]
+    broken: Link | None
+
+
+def as_html(audit: Audit) -> str:
+    """Return the audit as an HTML page."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([_TEMPLATES, _REPORT]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    numbers = {id(link): number for number, link in enumerate(audit.links, 1)}
+    environment.filters.update(
+        signed=signed,
+        css=lambda status: CLASSES[status],
+        anchor=lambda link: f"link-{numbers[id(link)]}",
+        environment=shown_environment,
+    )
+    return environment.get_template("audit.html.j2").render(
+        audit=audit,
+        verdict=verdict(audit),
+        chains=chains(audit),
+        counts=[(status, audit.count(status)) for status in Status],
+    )
+
+
+def chains(audit: Audit) -> list[Chain]:
+    """Return the figures by model and seed."""
+    grouped: dict[str, list[Figure]] = {}
+    for figure in audit.figures:
+        grouped.setdefault(f"{figure.model}, seed {figure.seed}", []).append(figure)
+    return [
+        Chain(name, figures[0].chain, tuple(figures), first_bad(figures[0].chain))
+        for name, figures in grouped.items()
+    ]
