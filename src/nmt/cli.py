@@ -182,6 +182,35 @@ def audit(
     raise typer.Exit(found.exit_code)
 
 
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(help="commit, tag, branch, experiment, run or `workspace`")],
+    b: Annotated[str, typer.Argument(help="likewise; what is told is B against A")],
+    form: Annotated[PageFormat, typer.Option("--format")] = PageFormat.TEXT,
+    out: OutOption = None,
+    sentences: Annotated[int, typer.Option(min=0, help="so many that changed most")] = 5,
+    resamples: Annotated[int, typer.Option(min=1, help="of the paired bootstrap")] = 1000,
+    trials: Annotated[int, typer.Option(min=1, help="of approximate randomization")] = 10000,
+    seed: Annotated[int, typer.Option(min=1, help="of both tests")] = 12345,
+) -> None:
+    """Compare two sides: what differs, and whether one is really better.
+
+    Ends with 0 if all could be compared, with 2 if something can't be told, with 1 on an error.
+    """
+    from nmt.compare import Wanted
+    from nmt.compare import compare as compare_sides
+    from nmt.compare.page import as_html
+    from nmt.compare.significance import Draws
+    from nmt.compare.text import as_json, as_text
+
+    wanted = Wanted(Draws(resamples, trials, seed), sentences, attention=form is PageFormat.HTML)
+    found = compare_sides(project_root(), a, b, wanted)
+    write = {PageFormat.TEXT: as_text, PageFormat.JSON: as_json, PageFormat.HTML: as_html}[form]
+    _give(write(found), out)
+    if not found.complete:
+        raise typer.Exit(2)
+
+
 def _give(text: str, out: Path | None) -> None:
     """Write what a command has found to a file, or to standard output."""
     if out is None:

@@ -1,7 +1,7 @@
 """The graph of stages as DVC sees it. The only module to import dvc."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,8 @@ os.environ.setdefault("DVC_NO_ANALYTICS", "true")
 
 from dvc.dependency.param import ParamsDependency  # noqa: E402
 from dvc.repo import Repo  # noqa: E402
+
+from nmt.errors import NmtError  # noqa: E402
 
 _GRAPH_FILE = "dvc.yaml"
 
@@ -79,6 +81,32 @@ def followers(graph: dict[str, Stage], addresses: set[str]) -> set[str]:
         if reached & set(stage.needs):
             reached.add(stage.address)
     return reached
+
+
+def remote_reader(root: Path) -> Callable[[str], bytes | None]:
+    """Return a function that reads files of the default remote by hash; None for what it lacks.
+
+    Raises:
+        NmtError: from here or the function: there is no remote, or it can't be reached.
+    """
+    try:
+        with _opened(root) as repo:
+            remote = repo.cloud.get_remote_odb(hash_name="md5")
+    except Exception as error:  # of many libraries
+        raise _no_remote(error) from None
+
+    def read(digest: str) -> bytes | None:
+        try:
+            path = remote.oid_to_path(digest)
+            return bytes(remote.fs.cat_file(path)) if remote.fs.exists(path) else None
+        except Exception as error:
+            raise _no_remote(error) from None
+
+    return read
+
+
+def _no_remote(error: Exception) -> NmtError:
+    return NmtError(f"DVC's remote can't be read: {' '.join(str(error).split())[:200]}")
 
 
 @contextmanager

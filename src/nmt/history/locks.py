@@ -30,11 +30,13 @@ class LockedStage:
         deps: hash by path.
         outs: hash by path.
         params: by dotted key; a list is one value.
+        command: that it was run with.
     """
 
     deps: dict[str, str]
     outs: dict[str, str]
     params: dict[str, Any]
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,21 @@ class Lock:
             md5 = stage.outs.get(f"models/{model}/{seed}")
             if name == "train" and seed.isdigit() and md5:
                 yield model, int(seed), md5
+
+    def chain(self, model: str, seed: int) -> list[LockedStage]:
+        """Return training, translation and evaluation of a model, as far as each used the last.
+
+        A stage whose deps are not what the stage before made is older than that, and left out.
+        """
+        item, hypotheses = f"{model}-{seed}", f"translations/{model}/{seed}/hypotheses"
+        found: list[LockedStage] = []
+        for name, dep in (("train", ""), ("translate", f"models/{model}/{seed}"),
+                          ("evaluate", hypotheses)):  # fmt: skip
+            stage = self.stages.get(f"{name}@{item}")
+            if stage is None or (dep and stage.deps.get(dep) != found[-1].outs.get(dep)):
+                break
+            found.append(stage)
+        return found
 
 
 def read_lock(text: str, where: str) -> Lock:
@@ -110,6 +127,7 @@ def _stage(text: str) -> tuple[str, LockedStage]:
         {dep["path"]: _hash(dep) for dep in content.get("deps", [])},
         {out["path"]: _hash(out) for out in content.get("outs", [])},
         params,
+        str(content["cmd"]),
     )
 
 

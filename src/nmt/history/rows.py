@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nmt.history.locks import Lock, LockedStage
+from nmt.history.locks import Lock
 from nmt.history.revisions import WORKSPACE, Revision, prefix, read_blobs
 from nmt.history.runs import Run, Runs
 from nmt.provenance import names
@@ -114,25 +114,11 @@ def _results(revisions: list[Revision]) -> list[_Found]:
 def _in_lock(lock: Lock, name: str) -> Iterator[_Found]:
     for model, seed, weights in lock.trained():
         item = f"{model}-{seed}"
-        chain = [lock.stages[f"train@{item}"], *_scored(lock, model, seed, weights)]
-        params = {k: text(v) for stage in chain for k, v in stage.params.items()}
-        scores = chain[-1].outs.get(f"reports/scores/{item}.json", "")
+        chain = lock.chain(model, seed)
+        scored = chain if len(chain) == 3 else chain[:1]  # what came of the same weights
+        params = {k: text(v) for stage in scored for k, v in stage.params.items()}
+        scores = scored[-1].outs.get(f"reports/scores/{item}.json", "")
         yield _Found(model, str(seed), weights, scores, params, (name,))
-
-
-def _scored(lock: Lock, model: str, seed: int, weights: str) -> list[LockedStage]:
-    """Return the stages that translated with these weights and scored that; [] if they are old."""
-    translate = lock.stages.get(f"translate@{model}-{seed}")
-    evaluate = lock.stages.get(f"evaluate@{model}-{seed}")
-    hypotheses = f"translations/{model}/{seed}/hypotheses"
-    if (
-        translate is None
-        or evaluate is None
-        or translate.deps.get(f"models/{model}/{seed}") != weights
-        or evaluate.deps.get(hypotheses) != translate.outs.get(hypotheses)
-    ):
-        return []
-    return [translate, evaluate]
 
 
 def _scores(

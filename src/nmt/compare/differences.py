@@ -1,0 +1,270 @@
+"""What differs between two sides in params, code, data and environment."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.compare.sides import Project, Side
+from nmt.errors import ParamsError
+from nmt.history.revisions import git
+from nmt.params import Params
+from nmt.provenance import names
+from nmt.run.inputs import flatten, text
+
+ABSENT = "absent"
+
+_CODE = ("src", "pipeline", "dvc.yaml", "Snakefile", "pyproject.toml")
+_DATA = ("data/raw", "data/tokens", "data/vocab")
+_ENVIRONMENT = (names.VERSION, names.MACHINE, names.DEVICE, names.THREADS, names.REQUIREMENTS)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that differs: its name, and what each side has."""
+
+    name: str
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """A file of code that differs.
+
+    Args:
+        path: of the file.
+        change: added, removed or changed, from A to B.
+        stages: names of the stages that depend on it.
+    """
+
+    path: str
+    change: str
+    stages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What differs in code.
+
+    Args:
+        files: that differ.
+        only_a: commits (digits and subject) that B does not have.
+        only_b: commits that A does not have.
+        known: why this can't be told; "" if it can.
+    """
+
+    files: tuple[CodeFile, ...] = ()
+    only_a: tuple[str, ...] = ()
+    only_b: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """All that differs beside the results.
+
+    Args:
+        params: by dotted key.
+        code: files and commits.
+        data: outs of the first stages whose hashes differ.
+        environment: packages of requirements.lock, and what runs recorded.
+        notes: what to beware of when reading this, one sentence each.
+    """
+
+    params: tuple[Difference, ...]
+    code: Code
+    data: tuple[Difference, ...]
+    environment: tuple[Difference, ...]
+    notes: tuple[str, ...]
+
+
+def differences(project: Project, a: Side, b: Side) -> Differences:
+    """Compare two sides.
+
+    Raises:
+        ParamsError: params.yaml of a side can't be read.
+        LockError: likewise dvc.lock.
+    """
+    notes = [*_stale(a), *_stale(b), *_unknown_runs(project, a, b)]
+    return Differences(
+        params=tuple(_between(_params(a, bool(a.only)), _params(b, bool(b.only)))),
+        code=_code(project.root, a, b),
+        data=tuple(_between(_data(a), _data(b))),
+        environment=tuple(_between(_environment(project, a), _environment(project, b))),
+        notes=tuple(notes),
+    )
+
+
+def read_params(side: Side) -> dict[str, Any]:
+    """Return params.yaml of a side, by dotted key; {} if it has none."""
+    content = side.files.read("params.yaml")
+    if content is None:
+        return {}
+    path = side.files.folder / "params.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    try:
+        params = Params.read(path)
+    except ParamsError as error:
+        message = str(error).removeprefix(f"{path}: ")
+        raise ParamsError(f"params.yaml of {side.title}: {message}") from None
+    return {
+        leaf: v for name in params.names() for leaf, v in flatten(name, params.value(name)).items()
+    }
+
+
+def _params(side: Side, of_run: bool) -> dict[str, str]:
+    """Return what params.yaml says, or what the stages of one model read.
+
+    Of a run's model the name is taken out of the keys, so that two models can be compared.
+    """
+    if not of_run or side.only is None:
+        return {key: text(value) for key, value in read_params(side).items()}
+    model, seed = side.only
+    if side.bare and side.run:
+        values: dict[str, Any] = dict(side.run.params)
+    else:
+        values = {k: v for s in side.files.lock.chain(model, seed) for k, v in s.params.items()}
+    found = {re.sub(rf"^models\.{model}\.", "model.", k): text(v) for k, v in values.items()}
+    return found | {"model": model, "seed": str(seed)}
+
+
+def _between(a: dict[str, str], b: dict[str, str]) -> Iterator[Difference]:
+    for key in dict.fromkeys([*a, *b]):
+        if a.get(key) != b.get(key):
+            yield Difference(key, a.get(key, ABSENT), b.get(key, ABSENT))
+
+
+def _code(root: Path, a: Side, b: Side) -> Code:
+    if a.bare or b.bare:
+        return Code(
+            unknown="a run whose result is in no dvc.lock: its code is in no commit for sure"
+        )
+    if a.commit == b.commit:
+        return Code()
+    owners = _owners(a) + _owners(b)
+    files = tuple(
+        CodeFile(path, change, tuple(sorted({s for s, dep in owners if _below(path, dep)})))
+        for path, change in _changed(root, a.commit, b.commit)
+    )
+    tip_a, tip_b = a.commit or "HEAD", b.commit or "HEAD"
+    return Code(files, _commits(root, tip_b, tip_a), _commits(root, tip_a, tip_b))
+
+
+def _owners(side: Side) -> list[tuple[str, str]]:
+    """Return pairs of stage and code that it depends on."""
+    stages = side.files.lock.stages.items()
+    return [
+        (address.partition("@")[0], dep)
+        for address, stage in stages
+        for dep in stage.deps
+        if dep.startswith(("src/", "pipeline/"))
+    ]
+
+
+def _below(path: str, dep: str) -> bool:
+    return path == dep or path.startswith(f"{dep}/")
+
+
+_CHANGES = {"A": "added", "D": "removed", "M": "changed", "T": "changed"}
+
+
+def _changed(root: Path, a: str, b: str) -> list[tuple[str, str]]:
+    """Return path and change of each file of code, from commit A to B ("" for the working tree)."""
+    options = ("--name-status", "--no-renames", "--relative", "--no-ext-diff", "-z")
+    where = [a, b] if a and b else [a] if a else ["-R", b]
+    parts = git(root, "diff", *options, *where, "--", *_CODE).split("\0")
+    found = [
+        (path, _CHANGES.get(kind, "changed"))
+        for kind, path in zip(parts[::2], parts[1::2], strict=False)
+    ]
+    if not (a and b):  # files that git does not know yet
+        others = ("ls-files", "-z", "--others", "--exclude-standard", "--", *_CODE)
+        change = "removed" if not a else "added"
+        found += [(path, change) for path in git(root, *others).split("\0") if path]
+    return sorted(found)
+
+
+def _commits(root: Path, without: str, tip: str) -> tuple[str, ...]:
+    if without == tip:
+        return ()
+    lines = git(root, "log", "--format=%h %s", "--abbrev=8", f"{without}..{tip}").split("\n")
+    return tuple(line for line in lines if line)
+
+
+def _data(side: Side) -> dict[str, str]:
+    """Return the hashes of the corpus, tokens and vocabularies."""
+    lock = side.files.lock
+    if not side.bare:
+        return {path: lock.outs[path] for path in _DATA if path in lock.outs}
+    return {
+        p: md5 for s in lock.stages.values() for p, md5 in s.deps.items() if p.startswith("data/")
+    }
+
+
+def _environment(project: Project, side: Side) -> dict[str, str]:
+    """Return the packages of requirements.lock, and what the runs of the side's models recorded."""
+    content = (side.files.read("requirements.lock") or b"").decode("utf-8", "replace")
+    packages = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", content, re.MULTILINE)
+    found = {f"requirements.lock: {name}": version for name, version in packages}
+    recorded: dict[str, set[str]] = {}
+    for run in _runs(project, side):
+        for tag, value in run.tags.items():
+            if tag.startswith(_ENVIRONMENT):
+                recorded.setdefault(f"run: {tag}", set()).add(value)
+    return found | {tag: " or ".join(sorted(values)) for tag, values in sorted(recorded.items())}
+
+
+def _runs(project: Project, side: Side) -> list[Any]:
+    """Return the runs that trained the side's models, found by the hashes of what they made."""
+    if side.bare and side.run:
+        return [side.run]
+    if project.runs is None:
+        return []
+    runs = project.runs
+    return [
+        run
+        for model, seed, md5 in side.files.lock.trained()
+        if side.only in (None, (model, seed))
+        for run in runs.with_out(f"models/{model}/{seed}", md5)
+    ]
+
+
+def _unknown_runs(project: Project, a: Side, b: Side) -> Iterable[str]:
+    if project.runs is None:
+        yield f"what runs recorded of the environment is not known: {project.problem}"
+        return
+    for side in (a, b):
+        if not _runs(project, side):
+            yield f"{side.title}: no run in MLflow made its models, so only requirements.lock tells"
+
+
+def _stale(side: Side) -> Iterator[str]:
+    """Tell if results were made with other params than those in params.yaml beside them."""
+    if side.bare:
+        return
+    values = read_params(side)
+    differing = sorted(
+        {
+            key
+            for address, stage in side.files.lock.stages.items()
+            if side.only is None or address.endswith(f"@{side.only[0]}-{side.only[1]}")
+            for key, value in stage.params.items()
+            if _in_grid(address, values) and key in values and values[key] != value
+        }
+    )
+    if differing:
+        yield (
+            f"{side.title}: params.yaml was changed after its results were made: "
+            f"{', '.join(differing)}; the results are those of dvc.lock: run `dvc repro`"
+        )
+
+
+def _in_grid(address: str, values: dict[str, Any]) -> bool:
+    """Tell whether a stage is one that the grid still has."""
+    _, _, item = address.partition("@")
+    model, _, seed = item.rpartition("-")
+    grid = values.get("grid.models", []), [str(s) for s in values.get("grid.seeds", [])]
+    return not item or (model in grid[0] and seed in grid[1])
