@@ -234,10 +234,12 @@ def _check_scored(cell: Cell, tested: Tested) -> None:
 
 
 def _judged(cells: Sequence[Cell]) -> Iterator[Cell]:
-    p_values = iter(corrected([cell.tested.p for cell in cells if cell.tested]))
+    """Add verdicts. Equal translations are no test, and so don't count in the correction."""
+    known = [c.tested.p for c in cells if c.tested and not c.tested.same]
+    p_values = iter(corrected(known))
     for cell in cells:
         if cell.tested is None:
             yield cell
         else:
-            p = next(p_values)
+            p = 1.0 if cell.tested.same else next(p_values)
             yield replace(cell, p=p, verdict=judge(cell.tested, p))

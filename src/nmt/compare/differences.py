@@ -9,6 +9,7 @@ from typing import Any
 from nmt.compare.sides import Project, Side
 from nmt.errors import ParamsError
 from nmt.history.revisions import git
+from nmt.history.runs import Run
 from nmt.params import Params
 from nmt.provenance import names
 from nmt.run.inputs import flatten, text
@@ -92,7 +93,7 @@ def differences(project: Project, a: Side, b: Side) -> Differences:
         params=tuple(_between(_params(a, bool(a.only)), _params(b, bool(b.only)))),
         code=_code(project.root, a, b),
         data=tuple(_between(_data(a), _data(b))),
-        environment=tuple(_between(_environment(project, a), _environment(project, b))),
+        environment=tuple(_environment(project, a, b)),
         notes=tuple(notes),
     )
 
@@ -204,20 +205,30 @@ def _data(side: Side) -> dict[str, str]:
     }
 
 
-def _environment(project: Project, side: Side) -> dict[str, str]:
-    """Return the packages of requirements.lock, and what the runs of the side's models recorded."""
+def _environment(project: Project, a: Side, b: Side) -> Iterator[Difference]:
+    """Yield what differs in requirements.lock, and in what the runs of the models recorded."""
+    yield from _between(_locked_packages(a), _locked_packages(b))
+    of_a, of_b = (_recorded(_runs(project, side)) for side in (a, b))
+    if of_a and of_b:
+        yield from _between(of_a, of_b)
+
+
+def _locked_packages(side: Side) -> dict[str, str]:
     content = (side.files.read("requirements.lock") or b"").decode("utf-8", "replace")
     packages = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", content, re.MULTILINE)
-    found = {f"requirements.lock: {name}": version for name, version in packages}
-    recorded: dict[str, set[str]] = {}
-    for run in _runs(project, side):
+    return {f"requirements.lock: {name}": version for name, version in packages}
+
+
+def _recorded(runs: Iterable[Run]) -> dict[str, str]:
+    found: dict[str, set[str]] = {}
+    for run in runs:
         for tag, value in run.tags.items():
             if tag.startswith(_ENVIRONMENT):
-                recorded.setdefault(f"run: {tag}", set()).add(value)
-    return found | {tag: " or ".join(sorted(values)) for tag, values in sorted(recorded.items())}
+                found.setdefault(f"run: {tag}", set()).add(value)
+    return {tag: " or ".join(sorted(values)) for tag, values in sorted(found.items())}
 
 
-def _runs(project: Project, side: Side) -> list[Any]:
+def _runs(project: Project, side: Side) -> list[Run]:
     """Return the runs that trained the side's models, found by the hashes of what they made."""
     if side.bare and side.run:
         return [side.run]
@@ -232,13 +243,16 @@ def _runs(project: Project, side: Side) -> list[Any]:
     ]
 
 
-def _unknown_runs(project: Project, a: Side, b: Side) -> Iterable[str]:
+def _unknown_runs(project: Project, a: Side, b: Side) -> Iterator[str]:
     if project.runs is None:
         yield f"what runs recorded of the environment is not known: {project.problem}"
         return
-    for side in (a, b):
-        if not _runs(project, side):
-            yield f"{side.title}: no run in MLflow made its models, so only requirements.lock tells"
+    without = [name for name, side in (("A", a), ("B", b)) if not _runs(project, side)]
+    if without:
+        yield (
+            f"no run in MLflow is known to have made the models of {' or '.join(without)}: of "
+            "the environment requirements.lock alone is compared"
+        )
 
 
 def _stale(side: Side) -> Iterator[str]:

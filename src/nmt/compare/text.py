@@ -71,12 +71,12 @@ def scaled(metric: Metric) -> Metric:
 
 def tests_line(cell: Cell) -> str:
     """Return p-values and interval of a tested cell in words."""
-    if cell.tested is None or cell.p is None:
+    if cell.tested is None or cell.p is None or cell.tested.same:
         return ""
     low, high = cell.tested.interval
     return (
-        f"bootstrap p = {show_p(cell.tested.bootstrap)}, approximate randomization "
-        f"p = {show_p(cell.tested.randomization)}, corrected p = {show_p(cell.p)}; "
+        f"paired bootstrap {show_p(cell.tested.bootstrap)}, approximate randomization "
+        f"{show_p(cell.tested.randomization)}, corrected {show_p(cell.p)}; "
         f"95 % of resamples: {signed(low)} to {signed(high)}"
     )
 
@@ -85,7 +85,7 @@ def _values(title: str, values: Sequence[Difference], most: int | None = None) -
     if not values:
         yield f"{title}: the same"
         return
-    yield f"{title}: {len(values)} differ"
+    yield f"{title}: {_differ(len(values))}"
     width = max(len(value.name) for value in values[:most])
     for value in values[:most]:
         yield f"  {value.name.ljust(width)}  {value.a} -> {value.b}"
@@ -99,7 +99,7 @@ def _code(code: Code) -> Iterator[str]:
     if not code.files:
         yield "code: the same"
     else:
-        yield f"code: {len(code.files)} files differ"
+        yield f"code: {_differ(len(code.files), ' file')}"
     for file in code.files[:_MOST]:
         stages = ", ".join(file.stages) or "no stage"
         yield f"  {file.change.ljust(7)}  {file.path} (read by {stages})"
@@ -109,6 +109,10 @@ def _code(code: Code) -> Iterator[str]:
             yield f"commits of {side} alone: {len(commits)}"
             yield from (f"  {commit}" for commit in commits[:_MOST])
             yield from _more(len(commits), _MOST)
+
+
+def _differ(count: int, noun: str = "") -> str:
+    return f"{count}{noun} differs" if count == 1 else f"{count}{noun and noun + 's'} differ"
 
 
 def _more(count: int, most: int | None) -> Iterator[str]:
@@ -125,8 +129,7 @@ def _scores(cells: Sequence[Cell]) -> Iterator[str]:
             values = f"{show_values(metric.a)} -> {show_values(metric.b)}"
             yield f"  {metric.name.ljust(17)}  {values}  {delta}"
         if cell.verdict:
-            yield f"  {tests_line(cell)}"
-            yield f"  {cell.verdict.line}"
+            yield from (f"  {line}" for line in (tests_line(cell), cell.verdict.line) if line)
         else:
             yield f"  can't tell: {cell.problem}"
         yield ""

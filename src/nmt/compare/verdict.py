@@ -40,7 +40,7 @@ def judge(tested: Tested, p: float) -> Verdict:
     """
     if tested.same:
         return Verdict(Outcome.SAME, "the same translations, word for word: no difference")
-    figures = f"{signed(tested.delta)} BLEU, p = {show_p(p)}"
+    figures = f"{signed(tested.delta)} BLEU, {show_p(p)}"
     seeds, apart = len(tested.a), _apart(tested.a, tested.b)
     better = "B" if tested.delta > 0 else "A"
     if p >= LEVEL:
@@ -78,9 +78,7 @@ def summary(verdicts: Sequence[tuple[str, Verdict]], missing: int) -> str:
     """
     untold = f"; {missing} can't be told" if missing else ""
     if not verdicts:
-        return (
-            f"can't tell: {missing or 'no'} comparison{'s' if missing != 1 else ''} with all parts"
-        )
+        return "can't tell: nothing could be compared"
     if len(verdicts) == 1:
         place, verdict = verdicts[0]
         return f"{place}: {verdict.line}{untold}"
@@ -118,7 +116,7 @@ def signed(value: float, digits: int = 2) -> str:
 
 def show_p(p: float) -> str:
     """Write a p-value with three digits."""
-    return f"{p:.3f}"
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
 
 
 def _apart(a: Sequence[float], b: Sequence[float]) -> bool:

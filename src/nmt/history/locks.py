@@ -92,7 +92,7 @@ def read_lock(text: str, where: str) -> Lock:
                 "told from it: take one side (git checkout --ours dvc.lock) and run `dvc repro`"
             )
     try:
-        return Lock(dict(_stages(text)))
+        return Lock(dict(_whole(text) if re.search(r": [&*]\w+$", text, re.M) else _stages(text)))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise LockError(
@@ -118,12 +118,22 @@ def _stages(text: str) -> Iterator[tuple[str, LockedStage]]:
 @cache
 def _stage(text: str) -> tuple[str, LockedStage]:
     ((address, content),) = _load(text).items()
+    return str(address), _locked(content)
+
+
+def _whole(text: str) -> Iterator[tuple[str, LockedStage]]:
+    """Read a file in which one stage refers to another's values (an alias of YAML)."""
+    for address, content in _load(text)["stages"].items():
+        yield str(address), _locked(content)
+
+
+def _locked(content: dict[str, Any]) -> LockedStage:
     params = {
         f"{name}:{key}" if name != "params.yaml" else key: value
         for name, values in content.get("params", {}).items()
         for key, value in flatten("", values).items()
     }
-    return str(address), LockedStage(
+    return LockedStage(
         {dep["path"]: _hash(dep) for dep in content.get("deps", [])},
         {out["path"]: _hash(out) for out in content.get("outs", [])},
         params,
