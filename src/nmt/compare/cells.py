@@ -10,7 +10,7 @@ from tqdm import tqdm
 from nmt.compare.differences import read_params
 from nmt.compare.figures import Figures, Item, read_figures
 from nmt.compare.sides import Side
-from nmt.compare.significance import Draws, Tested, paired_tests
+from nmt.compare.significance import Draws, Evidence, paired_tests
 from nmt.compare.verdict import Verdict, corrected, judge
 from nmt.errors import DataError
 from nmt.evaluation.metrics import METRICS
@@ -60,7 +60,7 @@ class Cell:
     test: str
     items: tuple[tuple[Item, Item], ...]
     metrics: tuple[Metric, ...] = ()
-    tested: Tested | None = None
+    tested: Evidence | None = None
     problem: str = ""
     p: float | None = None
     verdict: Verdict | None = None
@@ -223,7 +223,7 @@ def _tested(a: Side, b: Side, cell: Cell, draws: Draws) -> Cell:
     return replace(cell, tested=tested)
 
 
-def _check_scored(cell: Cell, tested: Tested) -> None:
+def _check_scored(cell: Cell, tested: Evidence) -> None:
     """Check that the score files tell of these very translations."""
     kept = (*cell.metrics[0].a, *cell.metrics[0].b)
     for old, new in zip(kept, (*tested.a, *tested.b), strict=True):

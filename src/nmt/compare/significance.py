@@ -27,7 +27,7 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Evidence:
     """What the tests tell of B against A on one test set.
 
     Args:
@@ -62,7 +62,7 @@ def paired_tests(
     references: Sequence[str],
     metric: BLEU,
     draws: Draws,
-) -> Tested:
+) -> Evidence:
     """Test B against A.
 
     Args:
@@ -82,7 +82,7 @@ def paired_tests(
     shifted = np.abs(differences) - np.abs(differences).mean()
     swapped = _swapped(metric, counts_a, counts_b, draws)
     signature = f"{metric.get_signature()}|seed:{draws.seed}|bs:{draws.resamples}|ar:{draws.trials}"
-    return Tested(
+    return Evidence(
         scores_a, scores_b, delta, _interval(differences),
         # Nothing differs by *more* than no difference: sacreBLEU then gives its least p-value.
         1.0 if same or delta == 0 else _p_value(shifted, abs(delta)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from nmt.compare.significance import Tested
+from nmt.compare.significance import Evidence
 from nmt.report.comparisons import LEVEL
 from nmt.report.quality import SEEDS_FOR_BEST
 
@@ -28,7 +28,7 @@ class Verdict:
     line: str
 
 
-def judge(tested: Tested, p: float) -> Verdict:
+def judge(tested: Evidence, p: float) -> Verdict:
     """Judge one model on one test set.
 
     "Better" is said of a difference that both tests find on the sentences (p below LEVEL), with
@@ -77,8 +77,10 @@ def summary(verdicts: Sequence[tuple[str, Verdict]], missing: int) -> str:
         missing: how many could not be.
     """
     untold = f"; {missing} can't be told" if missing else ""
+    if not verdicts and not missing:
+        return "can't tell: there is no model and test set that both sides have"
     if not verdicts:
-        return "can't tell: nothing could be compared"
+        return f"can't tell: nothing could be compared on the sentences{untold}"
     if len(verdicts) == 1:
         place, verdict = verdicts[0]
         return f"{place}: {verdict.line}{untold}"
