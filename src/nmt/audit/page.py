@@ -20,6 +20,8 @@ CLASSES = {
     Status.BROKEN: "broken",
 }
 
+SHARED = ("record", "record of runs", "pinned environment")
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -27,7 +29,7 @@ class Chain:
 
     Args:
         name: model and seed.
-        links: the source first.
+        links: from the source archives to the table.
         figures: in the order of the table.
         broken: the first link that is broken or can't be told; None if all hold.
     """
@@ -58,6 +60,7 @@ def as_html(audit: Audit) -> str:
     return environment.get_template("audit.html.j2").render(
         audit=audit,
         verdict=verdict(audit),
+        shared=[link for link in audit.links if _shared(link)],
         chains=chains(audit),
         counts=[(status, audit.count(status)) for status in Status],
     )
@@ -69,6 +72,16 @@ def chains(audit: Audit) -> list[Chain]:
     for figure in audit.figures:
         grouped.setdefault(f"{figure.model}, seed {figure.seed}", []).append(figure)
     return [
-        Chain(name, figures[0].chain, tuple(figures), first_bad(figures[0].chain))
+        Chain(
+            name,
+            tuple(link for link in figures[0].chain if not _shared(link)),
+            tuple(figures),
+            first_bad(figures[0].chain),
+        )
         for name, figures in grouped.items()
     ]
+
+
+def _shared(link: Link) -> bool:
+    """Tell whether a link is what all others are compared with, and no step of a chain."""
+    return link.kind in SHARED

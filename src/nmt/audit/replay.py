@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from nmt.audit.findings import AuditError, Check, Finding, Link, Status
 from nmt.audit.lock import Entry
@@ -167,6 +166,7 @@ class Copy:
     def __init__(self, root: Path, graph: Graph) -> None:
         self.root = root
         self.graph = graph
+        self._there: set[str] = set()  # results that were copied or made here
         source = graph.project.root
         for name in _files(source):
             if (source / name).is_file():
@@ -184,6 +184,7 @@ class Copy:
             )
         for out in stage.outs:
             _remove(self.root / out)
+        self._there.update(stage.outs)
         done = subprocess.run(
             _command(stage),
             cwd=self.root,
@@ -217,8 +218,9 @@ class Copy:
             for out, _ in self.graph.makers(path):
                 part = path if path.startswith(f"{out}/") else out
                 source = self.graph.project.root / part
-                if not (self.root / part).exists() and source.exists():
+                if not {out, part} & self._there and source.exists():
                     _copy(source, self.root / part)
+                    self._there.add(part)
         return [path for path in stage.deps if not (self.root / path).exists()]
 
 
@@ -242,8 +244,10 @@ def _files(root: Path) -> list[str]:
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    copy: Any = shutil.copytree if source.is_dir() else shutil.copy
-    copy(source, target)
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copy(source, target)
 
 
 def _remove(path: Path) -> None:

@@ -45,6 +45,10 @@ class Graph:
         """Tell whether an out is here as dvc.lock names it."""
         return stage in self.lock and self.project.hash(out) == self.lock[stage].outs.get(out)
 
+    def all_hold(self, path: str) -> bool:
+        """Tell whether all outs that are, hold or lie in a path are here as dvc.lock names them."""
+        return all(self.holds(*maker) for maker in self.makers(path))
+
 
 def check_stale(link: Link, stage: Stage, graph: Graph) -> None:
     """Compare what a stage read, by dvc.lock, with what is here now."""
@@ -52,12 +56,15 @@ def check_stale(link: Link, stage: Stage, graph: Graph) -> None:
     for problem in problems:
         link.add(Check.STALE, Status.BROKEN, problem)
     if not problems:
-        n = len(graph.code(stage))
+        code = graph.code(stage)
+        data = [path for path in stage.deps if path not in code]
+        here = [path for path in data if graph.all_hold(path)]
         link.add(
             Check.STALE,
             Status.OK,
-            f"its command, {n} files and folders of code, {len(stage.deps) - n} of data and "
-            f"{len(graph.lock[stage.address].params)} params are those that it was run with",
+            f"its command, {len(code)} files and folders of code, {len(here)} of {len(data)} of "
+            f"data and {len(graph.lock[stage.address].params)} params are those that it was run "
+            "with" + ("" if len(here) == len(data) else "; of other data see the stages above"),
         )
 
 
@@ -98,7 +105,7 @@ def _data(stage: Stage, entry: Entry, graph: Graph) -> Iterator[str]:
     for path in set(stage.deps) - set(graph.code(stage)):
         wanted = entry.deps.get(path)
         makers = graph.makers(path)
-        if wanted is None or not all(graph.holds(*maker) for maker in makers):
+        if wanted is None or not graph.all_hold(path):
             continue  # told at the stage that made it
         found = graph.project.hash(path)
         if found == wanted:

@@ -19,22 +19,19 @@ def verdict(audit: Audit) -> str:
     if first is None:
         marked = audit.count(Status.MARKED)
         return (
-            f"all {n} figures hold: every link from the table to the source archives is right"
+            f"All {n} figures hold: every link from the table to the source archives is right"
             + (f" ({marked} marked, see below)" if marked else "")
         )
     if audit.status == Status.BROKEN:
-        return f"broken; the first link that breaks is the {first.title}: {first.worst().text}"
-    return (
-        f"can't tell; the first link that can't be checked is the {first.title}: "
-        f"{first.worst().text}"
-    )
+        return f"The first link that breaks is the {first.title}: {first.worst().text}"
+    return f"The first link that can't be checked is the {first.title}: {first.worst().text}"
 
 
 def as_text(audit: Audit) -> str:
     """Return the audit for a terminal."""
     lines = [
         f"Audit of {audit.project}, {audit.state}",
-        f"Verdict: {verdict(audit)}",
+        f"Verdict: {audit.status.label}. {verdict(audit)}",
         "",
         "Links, from the source on. Each was made from those above it.",
     ]
