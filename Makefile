@@ -37,7 +37,7 @@ ui: $(EDITABLE) ## show the recorded runs in a browser
 	@$(BIN)/nmt ui
 
 bench: $(EDITABLE) ## measure speed
-	@set -e; for script in benchmarks/*.py; do $(BIN)/python "$$script"; done
+	@set -e; for script in $(wildcard benchmarks/*.py); do $(BIN)/python "$$script"; done
 
 lock: $(EDITABLE) ## write requirements.lock anew, with the newest versions that pyproject.toml allows
 	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m piptools compile --quiet --upgrade \

@@ -1,12 +1,10 @@
 """Each stage, run by itself: it reads what dvc.yaml says, all of it and nothing else."""
 
-from collections.abc import Callable
-
 import pytest
 
 from nmt.dag import stages
 from nmt.provenance.code import code_units, import_closure
-from tests.graph.reads import Reads, leaves, reads, undeclared_files, unread_deps
+from tests.graph.reads import leaves, reads, undeclared_files, unread_deps
 from tests.world.project import ROOT, World
 
 STAGES = (
@@ -31,24 +29,10 @@ def copied(finished: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     return finished.copy(tmp_path_factory.mktemp("reads"))
 
 
-@pytest.fixture(scope="module")
-def read(copied: World) -> Callable[[str], Reads]:
-    """Return what gives the reads of a stage, which is run once."""
-    found: dict[str, Reads] = {}
-
-    def once(address: str) -> Reads:
-        if address not in found:
-            found[address] = reads(copied, stages(copied.root)[address])
-        return found[address]
-
-    return once
-
-
 @pytest.mark.parametrize("address", STAGES)
-def test_reads_what_it_declares(
-    copied: World, finished: World, read: Callable[[str], Reads], address: str
-) -> None:
-    stage, found = stages(copied.root)[address], read(address)
+def test_reads_what_it_declares(copied: World, finished: World, address: str) -> None:
+    stage = stages(copied.root)[address]
+    found = reads(copied, stage)
     declared = leaves(copied, stage.params)
     spared = DECLARED_AND_UNREAD.get(address, "nothing")
     assert sorted(found.keys - declared) == [], "read, and not in params of dvc.yaml"

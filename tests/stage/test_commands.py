@@ -94,7 +94,7 @@ def typo(world: World) -> None:
 
 
 def no_number(world: World) -> None:
-    world.set("training.learning_rate", 1e30)
+    world.set("training.learning_rate", 3e38)
 
 
 def other_vocabulary(world: World) -> None:
@@ -132,9 +132,9 @@ CASES = [
     ("tokenize", latin1, "data/raw/train.de, line", "is not UTF-8; convert"),
     ("tokenize", no_pipeline, "de_core_news_smX", "download"),
     ("build_vocab", typo, "vocab.min_freqq: unknown key", "vocab.min_freq: missing"),
-    ("train@additive-1", no_number, "loss", "not"),
+    ("train@additive-1", no_number, "the loss is nan", "lower training.learning_rate"),
     ("translate@additive-1", other_vocabulary, "data/vocab/en.json: SHA-256 is", "train the model"),
-    ("translate@additive-1", no_weights, "weights.safetensors", "train"),
+    ("translate@additive-1", no_weights, "weights.safetensors: does not fit", "No such file"),
     ("evaluate@additive-1", other_spacy, "made with another tokenizer", "spacy"),
     ("evaluate@additive-1", hypotheses_short, "test_one", "11"),
     ("plot", history_missing, "models/additive/2/history.jsonl", "dvc repro train@additive-2"),

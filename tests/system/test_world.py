@@ -65,7 +65,7 @@ def test_an_experiment_reruns_the_changed_model_and_what_follows(world: World) -
     shown = world.dvc("exp", "show", "--csv")
     assert "wide" in shown
     difference = json.loads(world.dvc("metrics", "diff", "--json"))
-    assert set(difference["diff"]) == {f"reports/scores/additive-{seed}.json" for seed in "12"}
+    assert set(difference) == {f"reports/scores/additive-{seed}.json" for seed in "12"}
 
     world.run("git", "checkout", "--quiet", "params.yaml")
     output = world.dvc("repro")
