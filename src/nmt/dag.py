@@ -8,10 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("DVC_NO_ANALYTICS", "true")
-
-from dvc.dependency.param import ParamsDependency  # noqa: E402
-from dvc.repo import Repo  # noqa: E402
+from dvc.dependency.param import ParamsDependency
+from dvc.repo import Repo
 
 from nmt.errors import NmtError  # noqa: E402
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from dvc.utils.hydra import apply_overrides
 from ruamel.yaml import YAML
 
 from nmt.dag import followers, stages
@@ -101,6 +102,17 @@ def test_stages_read_keys_that_the_sections_have() -> None:
     for stage in stages(ROOT).values():
         for key in stage.params:
             params.value(key)
+
+
+def test_an_experiment_s_change_leaves_the_comments(tmp_path: Path) -> None:
+    """`dvc exp run -S` writes the file anew, and loses comments that stand behind a block list."""
+    path = tmp_path / "params.yaml"
+    before = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    path.write_text(before, encoding="utf-8")
+    apply_overrides(path, ["models.additive.hidden=256"])
+    after = path.read_text(encoding="utf-8")
+    assert "hidden: 256" in after
+    assert re.findall("#.*", after) == re.findall("#.*", before)
 
 
 def test_every_section_is_told_key_by_key() -> None:
