@@ -9,7 +9,7 @@ from tqdm import tqdm
 from nmt import dag
 from nmt.audit.consistent import check_lock
 from nmt.audit.environment import check_requirements, mark_tokenizer, mark_versions
-from nmt.audit.findings import Audit, Check, Figure, Link, Status
+from nmt.audit.findings import Audit, AuditError, Check, Figure, Link, Status
 from nmt.audit.lock import LOCK, Entry, committed_lock, lock_here
 from nmt.audit.outs import check_outs
 from nmt.audit.recorded import History, read_history
@@ -70,7 +70,7 @@ def audit(root: Path, replay: Replay | None = None) -> Audit:
     params = Params.read(root / "params.yaml")
     check(params)
     project = Project(root)
-    graph = Graph(dag.stages(root), lock, project, params)
+    graph = Graph(_stages(root), lock, project, params)
     job = Job(project, params, graph, read_history(root))
     if replay:
         check_known(replay, graph)
@@ -86,6 +86,17 @@ def audit(root: Path, replay: Replay | None = None) -> Audit:
     )
     figures = _figures(job, links)
     return Audit(project_name(root), _state(root), links, figures)
+
+
+def _stages(root: Path) -> dict[str, dag.Stage]:
+    try:
+        return dag.stages(root)
+    except Exception as error:  # of DVC, which nmt.dag alone imports
+        what = " ".join(str(error).split())
+        raise AuditError(
+            f"dvc.yaml: DVC can't read the graph ({what}); restore it with "
+            "`git checkout -- dvc.yaml`, and .dvc with `dvc init` if it is missing"
+        ) from None
 
 
 def _stage_links(job: Job) -> dict[str, Link]:

@@ -102,7 +102,7 @@ def _code(stage: Stage, entry: Entry, graph: Graph) -> Iterator[str]:
 
 
 def _data(stage: Stage, entry: Entry, graph: Graph) -> Iterator[str]:
-    for path in set(stage.deps) - set(graph.code(stage)):
+    for path in sorted(set(stage.deps) - set(graph.code(stage))):
         wanted = entry.deps.get(path)
         makers = graph.makers(path)
         if wanted is None or not graph.all_hold(path):
