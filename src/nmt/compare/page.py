@@ -9,13 +9,14 @@ from nmt.compare import Comparison
 from nmt.compare.sentences import Attention
 from nmt.compare.text import scaled, show_values, tests_line
 from nmt.compare.verdict import signed
+from nmt.report.quality import TITLES
 
 _TEMPLATES = (
     Path(__file__).parent / "templates",
     Path(__file__).parent.parent / "report" / "templates",  # the report's style sheet
 )
 _CELL = 18
-_LETTER = 6.6
+_LETTER = 7.6
 _LONGEST = 18
 
 
@@ -30,7 +31,12 @@ def as_html(found: Comparison) -> str:
         keep_trailing_newline=True,
     )
     environment.filters.update(
-        heat_map=heat_map, scaled=scaled, values=show_values, signed=signed, tests=tests_line
+        heat_map=heat_map,
+        title=lambda name: TITLES.get(name, name),
+        scaled=scaled,
+        values=show_values,
+        signed=signed,
+        tests=tests_line,
     )
     return environment.get_template("compare.html.j2").render(found=found)
 
