@@ -13,6 +13,7 @@ from nmt.compare.sides import CompareError
 from nmt.compare.significance import Draws
 from nmt.compare.text import as_json, as_text
 from nmt.errors import ParamsError
+from nmt.history import Choice, history
 from nmt.history.locks import LockError
 from tests.unit.made_history import TEST, Made
 
@@ -147,6 +148,7 @@ def restore(made: Made) -> None:
     """Put the corpus back that the cache has."""
     fresh = Made.make(made.root.parent / "fresh")
     shutil.copytree(fresh.root / "data", made.root / "data", dirs_exist_ok=True)
+    shutil.rmtree(fresh.root)
 
 
 @pytest.mark.parametrize("name", ["one", "refs/tags/one", "main~1", "abbreviated"])
@@ -155,6 +157,34 @@ def test_names_of_one_commit(made: Made, name: str) -> None:
     assert compare(made.root, name, "one", Wanted(FAST.draws, 0)).verdict == (
         "the same translations, word for word, in all 2 comparisons"
     )
+
+
+def test_a_project_in_a_folder_of_its_repository(two: Made, tmp_path: Path) -> None:
+    inner = Made(tmp_path / "repository" / "inner", two.params, two.noise)
+    shutil.copytree(two.root, inner.root, ignore=shutil.ignore_patterns(".git"))
+    restore(inner)
+    inner.git("init", "--quiet", "..")
+    inner.results()
+    inner.commit("First")
+    inner.params["models"]["base"]["hidden"] = 20
+    (inner.root / "src/nmt/model/net.py").write_text("width = 4\n")
+    inner.results()
+    inner.commit("Second")
+    (inner.root / "params.yaml").unlink()
+    found = compare(inner.root, "HEAD~1", "HEAD", FAST)
+    assert [d.name for d in found.differences.params] == ["models.base.hidden"]
+    assert [f.path for f in found.differences.code.files] == ["src/nmt/model/net.py"]
+    assert found.complete
+    (row, *_) = history(inner.root, Choice()).rows
+    assert len(row.revisions) == 2 and f"{TEST}.bleu" in row.metrics
+
+
+def test_left_overs_in_git_beside_the_translations(made: Made) -> None:
+    """They are not of dvc.lock: without them, from the cache, it would be."""
+    (made.root / "translations/wide/1/hypotheses/old.txt").write_text("old\n")
+    made.commit("Forget a file")
+    found = compare(made.root, "two", "HEAD", FAST)
+    assert "translations/wide/1/hypotheses of dvc.lock" in found.missing[0]
 
 
 def test_workspace_with_uncommitted_changes(made: Made) -> None:

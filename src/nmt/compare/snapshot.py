@@ -1,6 +1,7 @@
 """The files of one side, read from git, DVC's cache or the working tree: nothing is checked out."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -76,7 +77,8 @@ class Snapshot:
         )
 
     def _write(self, path: str, digest: str, files: dict[str, bytes]) -> bool:
-        """Write files if together they have the hash of the out; tell whether they do."""
+        """Write files in the place of others; tell whether together they have the out's hash."""
+        shutil.rmtree(self.folder / path, ignore_errors=True)
         for name, data in files.items():
             target = self.folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
