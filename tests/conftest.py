@@ -1,11 +1,17 @@
 """Fixtures of all tests: the small world, made once and copied."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from tests.world.project import World
+
+
+def _finish(world: World) -> None:
+    world.dvc("repro")
+    world.commit("Run")
 
 
 @pytest.fixture(scope="session")
@@ -16,12 +22,18 @@ def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> World:
     """
     own = tmp_path_factory.getbasetemp()
     base = (own if worker_id == "master" else own.parent) / "finished"
+    done, failed = base / "done", base / "failed"
     with FileLock(f"{base}.lock"):
-        if not (base / "done").exists():
-            world = World.make(base)
-            world.dvc("repro")
-            world.commit("Run")
-            (base / "done").touch()
+        if failed.exists():
+            pytest.fail(f"the small world was not made; the first test that asked says why: {base}")
+        if not done.exists():
+            shutil.rmtree(base, ignore_errors=True)  # of a worker that was killed
+            try:
+                _finish(World.make(base))
+            except BaseException:
+                failed.touch()
+                raise
+            done.touch()
     return World(base)
 
 
