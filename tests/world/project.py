@@ -41,14 +41,16 @@ class World:
 
     Args:
         base: folder for it and what lies beside it: the project, a mirror, a remote.
+        name: of the project's folder: with a space and an umlaut, as some users' have.
     """
 
     base: Path
+    name: str = "Kleine Wört"
 
     @property
     def root(self) -> Path:
-        """The project's folder; its name has a space and an umlaut, as some users' have."""
-        return self.base / "Kleine Wört"
+        """The project's folder."""
+        return self.base / self.name
 
     @property
     def mirror(self) -> Path:
@@ -70,7 +72,11 @@ class World:
     def copy(self, base: Path) -> "World":
         """Return a copy of it as it is now, cache and all, elsewhere."""
         shutil.copytree(self.base, base, symlinks=True, dirs_exist_ok=True)
-        return World(base)
+        return World(base, self.name)
+
+    def renamed(self, name: str) -> "World":
+        """Give the project's folder another name."""
+        return World(self.base, self.root.rename(self.base / name).name)
 
     def try_run(self, *command: str, **environment: str) -> Done:
         """Run a command in the project, however it ends."""
