@@ -1,4 +1,7 @@
-"""Every decoder learns to reverse short sequences, from a seed drawn anew each time."""
+"""Every decoder learns to reverse short sequences, from a seed drawn anew each time.
+
+Measured as BLEU of greedy translations of held-out sequences.
+"""
 
 import secrets
 from pathlib import Path
@@ -47,10 +50,11 @@ def reversals(count: int, seed: int) -> ParallelTokens:
 @pytest.mark.parametrize(
     ("attention", "context", "least"),
     [
-        # Free-running BLEU over ten seeds each: see the least of them in the comment.
-        ("none", "none", 40.0),
+        # Least and greatest seen: 74.7 to 84.1 in ten seeds, 99.7 to 100 in six, 86.8 to 94.8 in
+        # eight. The bands leave as much room again.
+        ("none", "none", 60.0),
         ("additive", "fed_back", 90.0),
-        ("scaled_dot", "between_layers", 90.0),
+        ("scaled_dot", "between_layers", 75.0),
     ],
 )
 def test_reversal_is_learned(tmp_path: Path, attention: str, context: str, least: float) -> None:
