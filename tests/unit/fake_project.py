@@ -133,7 +133,7 @@ class Project:
         command = [sys.executable, "-m", "pipeline.run", *arguments]
         return subprocess.Popen(
             command, cwd=self.root, env=clean(environment), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=_hear_signals,
         )  # fmt: skip
 
     def run(self, *arguments: str, **environment: str) -> tuple[int, str]:
@@ -169,3 +169,9 @@ def wait_for(condition: object, seconds: float = 30) -> None:
     while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.02)
+
+
+def _hear_signals() -> None:
+    """Undo what a shell does to a command in the background: it lets it ignore SIGINT."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
