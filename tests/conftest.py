@@ -1,12 +1,18 @@
 """Fixtures of all tests: the small world, made once and copied."""
 
 import shutil
+import os
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from tests.world.project import World
+
+# One thread a test process, said before torch is imported: two spinning for each of several
+# processes would make the tests many times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def _finish(world: World) -> None:
