@@ -1,7 +1,7 @@
 """Fixtures of all tests: the small world, made once and copied."""
 
-import shutil
 import os
+import shutil
 from pathlib import Path
 
 import pytest
