@@ -47,6 +47,8 @@ BY_FILE = {
     "src/nmt/__init__.py": ALL,
     "src/nmt/audit/__init__.py": "",
     "src/nmt/cli.py": "",
+    "src/nmt/compare/__init__.py": "",
+    "src/nmt/history/__init__.py": "",
     "src/nmt/corpus/vocabulary.py": ALL,
     "src/nmt/dag.py": "",
     "src/nmt/decoding/search.py": "translate",

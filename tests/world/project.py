@@ -93,7 +93,7 @@ class World:
     def run(self, *command: str, **environment: str) -> str:
         """Run a command that must end well; return what it wrote."""
         done = self.try_run(*command, **environment)
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}"
+        assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}\n{done.stdout}"
         return done.stdout
 
     def dvc(self, *arguments: str) -> str:
