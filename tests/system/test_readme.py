@@ -21,6 +21,8 @@ def commands() -> list[str]:
 
 
 def test_each_command_works(world: World) -> None:
+    # In a folder with a plain name: DVC 3.67's `exp run --temp` fails on a path beyond ASCII.
+    world = world.rename("translation")
     for command in commands():
         if command not in NOT_HERE:
             done = world.try_run(*shlex.split(command))

@@ -78,6 +78,10 @@ class World:
         """Give the project's folder another name."""
         return World(self.base, self.root.rename(self.base / name).name)
 
+    def rename(self, name: str) -> "World":
+        """Give the project's folder another name."""
+        return World(self.base, self.root.rename(self.base / name).name)
+
     def try_run(self, *command: str, **environment: str) -> Done:
         """Run a command in the project, however it ends."""
         return subprocess.run(
