@@ -47,15 +47,11 @@ def read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file; run the stage that makes it first") from None
+        raise _missing(path) from None
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}, line {line}: byte 0x{data[error.start]:02X} is not UTF-8; "
-            "convert the file to UTF-8 (for Latin-1: iconv -f latin1 -t utf-8)"
-        ) from None
+        raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1, data[error.start]) from None
 
 
 def read_lines(path: Path) -> list[str]:
@@ -64,6 +60,31 @@ def read_lines(path: Path) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return lines
+
+
+def stream_lines(path: Path) -> Iterator[str]:
+    """Yield the lines that `read_lines` returns, holding one at a time in memory."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise _missing(path) from None
+    with file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield line.removesuffix(b"\n").decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, number, line[error.start]) from None
+
+
+def _missing(path: Path) -> DataError:
+    return DataError(f"{path}: no such file; run the stage that makes it first")
+
+
+def _not_utf8(path: Path, number: int, byte: int) -> DataError:
+    return DataError(
+        f"{path}, line {number}: byte 0x{byte:02X} is not UTF-8; "
+        "convert the file to UTF-8 (for Latin-1: iconv -f latin1 -t utf-8)"
+    )
 
 
 def write_text(path: Path, text: str) -> None:
@@ -90,7 +111,13 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_jsonl(path: Path) -> list[Any]:
     """Return the values of a file that holds one JSON value a line."""
-    return [_parse_json(line, f"{path}, line {n}") for n, line in enumerate(read_lines(path), 1)]
+    return list(stream_jsonl(path))
+
+
+def stream_jsonl(path: Path) -> Iterator[Any]:
+    """Yield the values of a file that holds one JSON value a line, one at a time."""
+    for number, line in enumerate(stream_lines(path), 1):
+        yield _parse_json(line, f"{path}, line {number}")
 
 
 def write_jsonl(path: Path, values: Iterable[Any]) -> None:

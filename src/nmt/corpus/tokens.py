@@ -1,10 +1,11 @@
 """Token files: one JSON array of strings a line, so that any token fits, white space included."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from nmt.errors import DataError
-from nmt.files import read_json, read_jsonl, write_jsonl
+from nmt.files import read_json, stream_jsonl, write_jsonl
 
 Sentence = list[str]
 """The tokens of one sentence, without special symbols."""
@@ -29,11 +30,15 @@ def read_tokens(path: Path) -> list[Sentence]:
     Raises:
         DataError: the file is missing, or a line is not a JSON array of strings.
     """
-    sentences = read_jsonl(path)
-    for number, sentence in enumerate(sentences, 1):
+    return list(stream_tokens(path))
+
+
+def stream_tokens(path: Path) -> Iterator[Sentence]:
+    """Yield what `read_tokens` returns, one sentence at a time."""
+    for number, sentence in enumerate(stream_jsonl(path), 1):
         if not isinstance(sentence, list) or not all(isinstance(t, str) for t in sentence):
             raise DataError(f"{path}, line {number}: expected a JSON array of strings")
-    return sentences
+        yield sentence
 
 
 def read_parallel(folder: Path, split: str, source: str, target: str) -> "ParallelTokens":
@@ -42,14 +47,32 @@ def read_parallel(folder: Path, split: str, source: str, target: str) -> "Parall
     Raises:
         DataError: the two sides differ in length, with both numbers.
     """
-    src = read_tokens(tokens_path(folder, split, source))
-    trg = read_tokens(tokens_path(folder, split, target))
-    if len(src) != len(trg):
+    pairs = list(stream_parallel(folder, split, source, target))
+    return ParallelTokens([src for src, _ in pairs], [trg for _, trg in pairs])
+
+
+def stream_parallel(
+    folder: Path, split: str, source: str, target: str
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """Yield the pairs that `read_parallel` returns, one at a time.
+
+    Raises:
+        DataError: the two sides differ in length; told at the end of the longer one.
+    """
+    counts = [0, 0]
+    for src, trg in zip_longest(
+        stream_tokens(tokens_path(folder, split, source)),
+        stream_tokens(tokens_path(folder, split, target)),
+    ):
+        counts[0] += src is not None
+        counts[1] += trg is not None
+        if src is not None and trg is not None:
+            yield src, trg
+    if counts[0] != counts[1]:
         raise DataError(
-            f"{folder}: {split} has {len(src)} {source} and {len(trg)} {target} sentences; "
+            f"{folder}: {split} has {counts[0]} {source} and {counts[1]} {target} sentences; "
             "the sides must pair line by line: run the tokenize stage again"
         )
-    return ParallelTokens(src, trg)
 
 
 class ParallelTokens:

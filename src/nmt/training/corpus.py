@@ -16,27 +16,35 @@ from nmt.errors import DataError
 from nmt.training.settings import TrainingSettings
 
 Ids = NDArray[np.int32]
+Lengths = NDArray[np.int32]
 Numbers = NDArray[np.int64]
 """Which pairs make a batch."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a corpus: all ids in one array, sentence i at `ends[i-1]:ends[i]`."""
+    """One side of a corpus: all ids in one array, sentence i at `ends[i-1]:ends[i]`.
+
+    Args:
+        ids: of all sentences, each ending in <eos>; in memory or mapped from a file.
+        ends: where each sentence ends; likewise.
+        lengths: of each sentence, <eos> counted; in memory, for planning needs all of them.
+    """
 
     ids: Ids
     ends: NDArray[np.int64]
+    lengths: Lengths
+
+    @classmethod
+    def of(cls, ids: Ids, ends: NDArray[np.int64]) -> "Side":
+        """Make a side of ids and of the ends of its sentences."""
+        return cls(ids, ends, np.diff(ends, prepend=0).astype(np.int32))
 
     @classmethod
     def encode(cls, sentences: list[Sentence], vocabulary: Vocabulary) -> "Side":
         """Encode sentences; each ends in <eos>."""
         rows = [np.asarray(vocabulary.encode(s), dtype=np.int32) for s in sentences]
-        return cls(np.concatenate(rows), np.cumsum([len(row) for row in rows]))
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Return the length of each sentence, <eos> counted."""
-        return np.diff(self.ends, prepend=0)
+        return cls.of(np.concatenate(rows), np.cumsum([len(row) for row in rows]))
 
     def __getitem__(self, i: int) -> Ids:
         start = self.ends[i - 1] if i else 0
@@ -92,19 +100,25 @@ def encode_pairs(
     Raises:
         DataError: no pair is left.
     """
-    kept = [
-        (s, t)
-        for s, t in zip(tokens.src, tokens.trg, strict=True)
-        if max_length is None or max(len(s), len(t)) <= max_length
-    ]
+    kept = [pair for pair in zip(tokens.src, tokens.trg, strict=True) if fits(pair, max_length)]
     if not kept:
-        raise DataError(
-            f"no pair is left of {len(tokens)}: all have more than {max_length} tokens on a side; "
-            "raise training.max_length"
-        )
+        raise none_left(len(tokens), max_length)
     src, trg = zip(*kept, strict=True)
     return Pairs(
         Side.encode(list(src), source), Side.encode(list(trg), target), len(tokens) - len(kept)
+    )
+
+
+def fits(pair: tuple[Sentence, Sentence], max_length: int | None) -> bool:
+    """Tell whether a pair has at most `max_length` tokens on each side; None: no limit."""
+    return max_length is None or max(map(len, pair)) <= max_length
+
+
+def none_left(count: int, max_length: int | None) -> DataError:
+    """Return the error of a corpus of which the limit of length leaves nothing."""
+    return DataError(
+        f"no pair is left of {count}: all have more than {max_length} tokens on a side; "
+        "raise training.max_length"
     )
 
 
@@ -124,20 +138,19 @@ def plan_batches(
     order = np.lexsort((ties, pairs.src.lengths, lengths))
     batches, start = [], 0
     while start < len(order):
-        stop = start + _fit(lengths[order[start:]], settings)
+        # A pair has at least one token, so no batch has more pairs than its size.
+        stop = start + _fit(lengths[order[start : start + settings.batch_size]], settings)
         batches.append(order[start:stop])
         start = stop
     chosen = rng.permutation(len(batches))[: settings.batches_per_epoch]
     return [batches[i] for i in chosen]
 
 
-def _fit(lengths: NDArray[np.int64], settings: TrainingSettings) -> int:
+def _fit(lengths: Lengths, settings: TrainingSettings) -> int:
     """Return how many of the next pairs, of rising length, make a batch; at least 1."""
-    size = settings.batch_size
     if settings.batch_unit == "sentences":
-        return min(size, len(lengths))
-    head = lengths[:size]  # a pair has at least one token
-    return max(1, int(np.sum(head * np.arange(1, len(head) + 1) <= size)))
+        return len(lengths)
+    return max(1, int(np.sum(lengths * np.arange(1, len(lengths) + 1) <= settings.batch_size)))
 
 
 def make_batch(pairs: Pairs, numbers: Numbers) -> Batch:

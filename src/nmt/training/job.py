@@ -1,6 +1,7 @@
 """One training from files to files."""
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 import nmt
 from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
-from nmt.corpus.tokens import read_parallel, read_tokenizer, tokens_path
+from nmt.corpus.tokens import read_parallel, read_tokenizer, stream_parallel, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.device import prepare
 from nmt.files import replacing, sha256, write_jsonl, write_lines
@@ -20,7 +21,8 @@ from nmt.model.store import save_model
 from nmt.seeding import seed_everything
 from nmt.training.corpus import encode_pairs
 from nmt.training.settings import TrainingSettings
-from nmt.training.state import Checkpoint, fingerprint
+from nmt.training.state import Checkpoint, Progress, fingerprint
+from nmt.training.stored import open_pairs, store_pairs
 from nmt.training.trainer import Corpora, Trained, Trainer
 
 log = logging.getLogger(__name__)
@@ -71,7 +73,8 @@ def train_model(job: Job) -> None:
     """
     device = prepare(job.compute)
     source, target = (Vocabulary.load(path) for path in job.vocabularies)
-    corpora = _read(job, source, target)
+    checkpoint = Checkpoint(job.state / _fingerprint(job))
+    corpora = _read(job, source, target, checkpoint.corpus)
     seed_everything(job.seed)
     model = Seq2Seq(job.model, len(source), len(target)).to(device)
     log.info(
@@ -79,20 +82,19 @@ def train_model(job: Job) -> None:
         job.name, job.seed, model.parameter_count, len(corpora.train), corpora.train.dropped,
         device,
     )  # fmt: skip
-    checkpoint = Checkpoint(job.state / _fingerprint(job))
     trained = Trainer(model, job.training, job.compute, job.seed, checkpoint).run(corpora)
     _write(job, model, trained, corpora)
     checkpoint.remove()
 
 
-def _read(job: Job, source: Vocabulary, target: Vocabulary) -> Corpora:
-    train = read_parallel(job.tokens, job.data.train, *job.data.languages)
+def _read(job: Job, source: Vocabulary, target: Vocabulary, stored: Path) -> Corpora:
+    """Read both splits; the training side by way of files in the folder `stored`."""
+    if not stored.exists():
+        train = stream_parallel(job.tokens, job.data.train, *job.data.languages)
+        store_pairs(stored, train, source, target, job.training.max_length)
     validation = read_parallel(job.tokens, job.data.validation, *job.data.languages)
     return Corpora(
-        encode_pairs(train, source, target, job.training.max_length),
-        encode_pairs(validation, source, target),
-        validation.trg,
-        target,
+        open_pairs(stored), encode_pairs(validation, source, target), validation.trg, target
     )
 
 
@@ -139,6 +141,13 @@ def _write(job: Job, model: Seq2Seq, trained: Trained, corpora: Corpora) -> None
         write_lines(
             folder / "iterations.csv",
             ["iteration,epoch,loss"]
-            + [f"{i},{epoch},{loss!r}" for i, (epoch, loss) in enumerate(progress.losses, 1)],
+            + [f"{i},{epoch},{loss!r}" for i, (epoch, loss) in enumerate(_losses(progress), 1)],
         )
     log.info("kept epoch %d of %d in %s", progress.best_epoch, progress.epoch, job.out)
+
+
+def _losses(progress: Progress) -> Iterator[tuple[int, float]]:
+    """Yield the epoch and the loss of each batch."""
+    for epoch, losses in enumerate(progress.losses, 1):
+        for loss in losses:
+            yield epoch, loss

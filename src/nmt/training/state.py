@@ -29,13 +29,13 @@ class Progress:
     Args:
         epoch: epochs done.
         history: one row of figures for each.
-        losses: loss of each batch so far, with its epoch.
+        losses: for each of them, the loss of each batch.
         best_epoch: the best so far; 0 before the first.
     """
 
     epoch: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
-    losses: list[tuple[int, float]] = field(default_factory=list)
+    losses: list[tuple[float, ...]] = field(default_factory=list)
     best_epoch: int = 0
 
 
@@ -51,11 +51,13 @@ class Checkpoint:
     """One training's state in one folder.
 
     Args:
-        folder: where it lies, named by the fingerprint.
+        folder: where it lies, named by the fingerprint; the encoded corpus lies beside it, in
+            the folder `corpus`.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "state.pt"
+        self.corpus = folder / "corpus"
 
     def save(
         self,

@@ -124,7 +124,7 @@ class Trainer:
         self.model.train()
         done = (epoch - 1) * len(plan)
         steps = self.settings.epochs * len(plan)
-        losses: list[Tensor] = []
+        losses = torch.zeros(len(plan), device=self.device)
         rate = 0.0
         bar = tqdm(
             plan,
@@ -136,11 +136,11 @@ class Trainer:
         for i, numbers in enumerate(bar, 1):
             rate = learning_rate(self.settings, done + i, steps)
             batch = make_batch(pairs, numbers)
-            losses.append(self._step(batch.to(self.device), rate, _draw(batch, forcing, rng)))
+            losses[i - 1] = self._step(batch.to(self.device), rate, _draw(batch, forcing, rng))
             if i % _CHECK == 0 or i == len(plan):
-                bar.set_postfix(loss=f"{self._checked(losses[-1], epoch, i):.3f}")
-        values = torch.stack(losses).double().cpu()
-        self.progress.losses.extend((epoch, float(v)) for v in values)
+                bar.set_postfix(loss=f"{self._checked(losses[i - 1], epoch, i):.3f}")
+        values = losses.double().cpu()
+        self.progress.losses.append(tuple(values.tolist()))
         tokens = np.array([pairs.trg.lengths[numbers].sum() for numbers in plan])
         return float((values.numpy() * tokens).sum() / tokens.sum()), rate
 
