@@ -21,6 +21,7 @@ from nmt.training.optimizer import learning_rate
 from nmt.training.settings import TeacherForcing, TrainingSettings
 from nmt.training.state import Checkpoint, fingerprint
 from nmt.training.trainer import Corpora, Trained, Trainer, batch_loss
+from nmt.training.validation import validate
 
 WORDS = [f"w{i}" for i in range(20)]
 COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1)
@@ -39,7 +40,10 @@ def training(**changes: object) -> TrainingSettings:
         "warmup_steps": 5,
         "schedule": "cosine",
         "label_smoothing": 0.1,
+        "word_dropout": 0.0,
+        "consistency": 0.0,
         "clip_norm": 1.0,
+        "ema_decay": None,
         "teacher_forcing": TeacherForcing(start=1.0, end=0.5, epochs=2),
         "best_by": "loss",
         "patience": None,
@@ -188,18 +192,47 @@ def test_the_same_seed_gives_the_same_training(tmp_path: Path) -> None:
     assert same(*runs)
 
 
-def test_going_on_after_a_stop_equals_never_having_stopped(tmp_path: Path) -> None:
-    """Losses, draws of teacher forcing, schedule, best epoch and all weights are equal."""
+@pytest.mark.parametrize(
+    "changes", [{}, {"word_dropout": 0.2, "consistency": 1.0, "ema_decay": 0.9}]
+)
+def test_going_on_after_a_stop_equals_never_having_stopped(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    """Losses, draws of all kinds, schedule, averages, best epoch and all weights are equal."""
     data = corpora()
-    straight = trainer(tmp_path / "straight", data).run(data)
-    stopped = trainer(tmp_path / "stopped", data)
+    straight = trainer(tmp_path / "straight", data, **changes).run(data)
+    stopped = trainer(tmp_path / "stopped", data, **changes)
     for _ in range(2):
         stopped._epoch(data)
-        stopped.checkpoint.save(stopped.progress, stopped.model, stopped.optimizer, stopped.best)
+        stopped._save()
     torch.rand(100)  # the generator's state at the stop must not matter
-    resumed = trainer(tmp_path / "stopped", data).run(data)
+    resumed = trainer(tmp_path / "stopped", data, **changes).run(data)
     assert same(straight, resumed)
     assert len(resumed.progress.history) == 4
+
+
+@pytest.mark.parametrize(
+    "changes", [{"word_dropout": 0.2}, {"consistency": 1.0}, {"ema_decay": 0.9}]
+)
+def test_each_addition_changes_the_weights_that_are_kept(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    data = corpora()
+    runs = [trainer(tmp_path / str(len(c)), data, epochs=1, **c).run(data) for c in ({}, changes)]
+    assert not same(*runs)
+
+
+def test_the_averaged_weights_are_those_that_are_judged_and_kept(tmp_path: Path) -> None:
+    data = corpora()
+    averaged = trainer(tmp_path, data, ema_decay=0.9, epochs=3)
+    trained = averaged.run(data)
+    row = trained.progress.history[trained.progress.best_epoch - 1]
+    judged = model(data)
+    judged.load_state_dict(trained.weights, strict=False)
+    figures = validate(judged, data.validation, data.references, data.target, COMPUTE)
+    assert (figures.loss, figures.bleu) == (row["validation_loss"], row["validation_bleu"])
+    last = averaged.model.copy_weights()  # the steps themselves went on from the raw ones
+    assert not all(last[name].equal(trained.weights[name]) for name in last)
 
 
 def test_a_fingerprint_tells_settings_and_bytes_apart(tmp_path: Path) -> None:

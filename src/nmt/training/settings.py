@@ -34,7 +34,12 @@ class TrainingSettings(Settings):
     warmup_steps: int = Field(ge=0, description="steps over which the rate rises from zero")
     schedule: Literal["constant", "linear", "cosine"] = Field(description="its course after that")
     label_smoothing: float = Field(ge=0, lt=1, description="probability spread over all words")
+    word_dropout: float = Field(ge=0, lt=1, description="share of input words made <unk>")
+    consistency: float = Field(ge=0, description="weight of R-Drop's divergence; 0: one pass")
     clip_norm: float | None = Field(gt=0, description="largest norm of the gradient; null: none")
+    ema_decay: float | None = Field(
+        gt=0, lt=1, description="decay of the weights' moving average; null: none is kept"
+    )
     teacher_forcing: TeacherForcing
     best_by: Literal["loss", "accuracy", "bleu"] = Field(description="what chooses the epoch")
     patience: int | None = Field(ge=1, description="epochs without a better one; null: never stop")

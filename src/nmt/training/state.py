@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,17 @@ class Checkpoint:
         model: nn.Module,
         optimizer: torch.optim.Optimizer,
         best: dict[str, torch.Tensor],
+        average: Sequence[torch.Tensor] = (),
     ) -> None:
-        """Write the state whole, in place of the one before."""
+        """Write the state whole, in place of the one before.
+
+        Args:
+            progress: how far it came.
+            model: its weights now.
+            optimizer: its moments.
+            best: the best epoch's weights.
+            average: the moving average of the weights, in the model's order, if one is kept.
+        """
         with replacing(self._path) as temporary:
             torch.save(
                 {
@@ -74,20 +83,26 @@ class Checkpoint:
                     "model": model.state_dict(),
                     "optimizer": optimizer.state_dict(),
                     "best": best,
+                    "average": list(average),
                 },
                 temporary,
             )
 
     def load(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        average: Sequence[torch.Tensor] = (),
     ) -> tuple[Progress, dict[str, torch.Tensor]] | None:
-        """Fill model and optimizer from the state, if there is one; tell what it was."""
+        """Fill model, optimizer and average from the state, if there is one; return the rest."""
         if not self._path.exists():
             return None
         device = next(model.parameters()).device
         state = torch.load(self._path, map_location=device, weights_only=True)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
+        for mean, kept in zip(average, state["average"], strict=True):
+            mean.copy_(kept)
         progress = Progress(**state["progress"])
         log.info("going on after epoch %d, from %s", progress.epoch, self._path.parent.name[:12])
         return progress, state["best"]

@@ -2,11 +2,12 @@
 
 import logging
 import math
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
@@ -17,8 +18,10 @@ from nmt.device import autocast
 from nmt.errors import TrainingError
 from nmt.model.seq2seq import Seq2Seq
 from nmt.seeding import generator, seed_everything
+from nmt.training.average import Average
 from nmt.training.corpus import Batch, Numbers, Pairs, make_batch, plan_batches
 from nmt.training.optimizer import learning_rate, make_optimizer
+from nmt.training.regularization import consistent_loss, drop_words, twice
 from nmt.training.settings import TrainingSettings
 from nmt.training.state import Checkpoint, Progress
 from nmt.training.validation import Validation, validate
@@ -72,7 +75,9 @@ class Trainer:
         self.seed = seed
         self.checkpoint = checkpoint
         self.device = model.output.bias.device
+        self.objective = Objective(model, settings)
         self.optimizer = make_optimizer(model, settings)
+        self.average = None if settings.ema_decay is None else Average(model, settings.ema_decay)
         self.progress = Progress()
         self.best: dict[str, Tensor] = {}
 
@@ -82,13 +87,22 @@ class Trainer:
         Raises:
             TrainingError: the loss is no longer a finite number.
         """
-        kept = self.checkpoint.load(self.model, self.optimizer)
-        if kept:
-            self.progress, self.best = kept
+        self._resume()
         while self.progress.epoch < self.settings.epochs and not self._out_of_patience():
             self._epoch(corpora)
-            self.checkpoint.save(self.progress, self.model, self.optimizer, self.best)
+            self._save()
         return Trained(self.best, self.progress)
+
+    def _resume(self) -> None:
+        kept = self.checkpoint.load(self.model, self.optimizer, self._averages())
+        if kept:
+            self.progress, self.best = kept
+
+    def _save(self) -> None:
+        self.checkpoint.save(self.progress, self.model, self.optimizer, self.best, self._averages())
+
+    def _averages(self) -> list[Tensor]:
+        return self.average.weights if self.average else []
 
     def _epoch(self, corpora: Corpora) -> None:
         """Run one epoch and take its figures down."""
@@ -98,19 +112,25 @@ class Trainer:
         plan = plan_batches(corpora.train, self.settings, rng)
         forcing = self.settings.teacher_forcing.probability(epoch)
         loss, rate = self._train(corpora.train, plan, epoch, forcing, rng)
-        figures = validate(
-            self.model, corpora.validation, corpora.references, corpora.target, self.compute
-        )
-        row = _row(epoch, loss, rate, forcing, figures)
-        self.progress = replace(self.progress, epoch=epoch, history=[*self.progress.history, row])
-        if self._is_best():
-            self.progress = replace(self.progress, best_epoch=epoch)
-            self.best = self.model.copy_weights()
+        with self.average.applied() if self.average else nullcontext():
+            figures = validate(
+                self.model, corpora.validation, corpora.references, corpora.target, self.compute
+            )
+            row = _row(epoch, loss, rate, forcing, figures)
+            self._take_down(row)
         metrics.info(
             "epoch %d of %d: training loss %.3f, validation perplexity %.2f, BLEU %.2f",
             epoch, self.settings.epochs, loss, figures.perplexity, figures.bleu,
             extra={"step": epoch, "metrics": row},
         )  # fmt: skip
+
+    def _take_down(self, row: dict[str, float]) -> None:
+        """Add an epoch's figures; keep the model's weights if they are the best so far."""
+        epoch = self.progress.epoch + 1
+        self.progress = replace(self.progress, epoch=epoch, history=[*self.progress.history, row])
+        if self._is_best():
+            self.progress = replace(self.progress, best_epoch=epoch)
+            self.best = self.model.copy_weights()
 
     def _train(
         self,
@@ -137,6 +157,8 @@ class Trainer:
             rate = learning_rate(self.settings, done + i, steps)
             batch = make_batch(pairs, numbers)
             losses[i - 1] = self._step(batch.to(self.device), rate, _draw(batch, forcing, rng))
+            if self.average:
+                self.average.update(done + i)
             if i % _CHECK == 0 or i == len(plan):
                 bar.set_postfix(loss=f"{self._checked(losses[i - 1], epoch, i):.3f}")
         values = losses.double().cpu()
@@ -150,7 +172,7 @@ class Trainer:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, self.compute):
-            loss = batch_loss(self.model, batch, self.settings.label_smoothing, forced)
+            loss: Tensor = self.objective(batch, forced)
         loss.backward()  # type: ignore[no-untyped-call]
         if self.settings.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
@@ -178,6 +200,29 @@ class Trainer:
         return (
             patience is not None and self.progress.epoch - self.progress.best_epoch >= patience > 0
         )
+
+
+class Objective(nn.Module):
+    """What training makes small: a batch's loss, with what the settings add to it.
+
+    Args:
+        model: gives the loss.
+        settings: smoothing, dropped words, agreement of two passes.
+    """
+
+    def __init__(self, model: Seq2Seq, settings: TrainingSettings) -> None:
+        super().__init__()
+        self.model = model
+        self.settings = settings
+
+    def forward(self, batch: Batch, forced: list[bool] | None) -> Tensor:
+        """Return the mean loss of a batch's real tokens."""
+        smoothing, weight = self.settings.label_smoothing, self.settings.consistency
+        if weight == 0.0:
+            batch = drop_words(batch, self.settings.word_dropout)
+            return batch_loss(self.model, batch, smoothing, forced)
+        batch = drop_words(twice(batch), self.settings.word_dropout)
+        return consistent_loss(self.model, batch, smoothing, weight, forced)
 
 
 def batch_loss(
