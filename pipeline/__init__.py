@@ -10,6 +10,8 @@ _SOURCE = str(Path(__file__).resolve().parent.parent / "src")
 if sys.path[:1] != [_SOURCE]:
     sys.path.insert(0, _SOURCE)
 
-# A thread that waits for another sleeps instead of spinning. It must be said before torch is
-# imported. Two trainings at once on two cores are then fifteen times as fast.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# How long a thread spins before it sleeps while it waits for another. It must be said before
+# torch is imported. OpenMP's own choice, milliseconds, makes two trainings on the same cores many
+# times slower; no spinning at all makes one by itself slower (benchmarks/threads.py).
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
