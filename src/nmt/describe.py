@@ -1,8 +1,11 @@
 """What each key of params.yaml allows, told from the settings classes themselves."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypeForm
 
 from nmt.params import Settings
 
@@ -40,14 +43,14 @@ class Key:
     meaning: str
 
 
-def keys(prefix: str, kind: type[Settings]) -> Iterator[Key]:
+def keys(prefix: str, kind: TypeForm[Settings]) -> Iterator[Key]:
     """Yield the keys of a section, in the order of its class.
 
     Args:
         prefix: dotted key of the section.
-        kind: the class that checks it.
+        kind: the class that checks it, or a choice of classes that a key of the section decides.
     """
-    schema = kind.model_json_schema()
+    schema = TypeAdapter(kind).json_schema()
     yield from _below(prefix, schema, schema.get("$defs", {}), "")
 
 
@@ -58,10 +61,27 @@ def _below(name: str, schema: dict[str, Any], named: dict[str, Any], meaning: st
     if "properties" in schema:
         for key, inner in schema["properties"].items():
             yield from _below(f"{name}.{key}", inner, named, "")
+    elif "discriminator" in schema:
+        yield from _choice(name, schema, named)
     elif isinstance(schema.get("additionalProperties"), dict):
         yield from _below(f"{name}.NAME", schema["additionalProperties"], named, meaning)
     else:
         yield Key(name, _allowed(schema, named), meaning)
+
+
+def _choice(name: str, schema: dict[str, Any], named: dict[str, Any]) -> Iterator[Key]:
+    """Yield the keys of mappings of several kinds: each once, with the kinds that have it."""
+    decides = schema["discriminator"]["propertyName"]
+    kinds = {ref: kind for kind, ref in schema["discriminator"]["mapping"].items()}
+    found: dict[Key, list[str]] = {}
+    for part in schema["oneOf"]:
+        for key in _below(name, part, named, ""):
+            if key.name == f"{name}.{decides}":
+                key = replace(key, allowed=_or([kinds[each["$ref"]] for each in schema["oneOf"]]))
+            found.setdefault(key, []).append(kinds[part["$ref"]])
+    for key, having in found.items():
+        only = f" ({decides} {_or(having)})" if len(having) < len(kinds) else ""
+        yield replace(key, meaning=key.meaning + only)
 
 
 def _resolved(schema: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
@@ -77,10 +97,13 @@ def _allowed(schema: dict[str, Any], named: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return ", or ".join(_allowed(each, named) for each in schema["anyOf"])
     if "enum" in schema or "const" in schema:
-        values = [str(value) for value in schema.get("enum", [schema.get("const")])]
-        return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
+        return _or([str(value) for value in schema.get("enum", [schema.get("const")])])
     kind = _TYPES.get(schema.get("type", ""), "any value")
     if schema.get("type") == "array":
         kind = f"list of: {_allowed(schema.get('items', {}), named)}"
     bounds = [words.format(schema[key]) for key, words in _BOUNDS.items() if key in schema]
     return ", ".join([kind, *bounds])
+
+
+def _or(values: list[str]) -> str:
+    return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))

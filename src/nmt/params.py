@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from typing_extensions import TypeForm
 
 from nmt.errors import ParamsError
 
@@ -51,8 +52,12 @@ class Params:
             raise ParamsError(f"{self.path}: {key}: expected a mapping, got {value!r}")
         return [str(name) for name in value]
 
-    def section(self, key: str, kind: type[S]) -> S:
+    def section(self, key: str, kind: TypeForm[S]) -> S:
         """Return the section at a dotted key (such as "models.additive") as a checked model.
+
+        Args:
+            key: where the section stands.
+            kind: a class, or a choice of classes that one of the section's keys decides.
 
         Raises:
             ParamsError: naming each dotted key at fault, its value and what is allowed.
@@ -60,9 +65,10 @@ class Params:
         value = self.value(key)
         try:
             # Through JSON: there a list may fill a tuple and a string an enum, strictly.
-            return kind.model_validate_json(json.dumps(value))
+            return TypeAdapter(kind).validate_json(json.dumps(value))
         except ValidationError as error:
-            raise ParamsError(f"{self.path}: " + _explain(key, error)) from None
+            chosen = not isinstance(kind, type)
+            raise ParamsError(f"{self.path}: " + _explain(key, error, chosen)) from None
 
     def value(self, key: str) -> Any:
         """Return what stands at a dotted key, plain and unchecked."""
@@ -78,14 +84,22 @@ class Params:
         return value
 
 
-def _explain(key: str, error: ValidationError) -> str:
+def _explain(key: str, error: ValidationError, chosen: bool) -> str:
+    """Say what is wrong below a key, where the class was chosen by a key of the section or not."""
     problems = []
     for item in error.errors(include_url=False):
-        dotted = ".".join([key, *map(str, item["loc"])])
+        # The first place in a choice is the class, which is no key of the file.
+        dotted = ".".join([key, *map(str, item["loc"][1 if chosen else 0 :])])
+        about = item.get("ctx", {})
+        if "discriminator" in about:
+            dotted += "." + about["discriminator"].strip("'")
         if item["type"] == "extra_forbidden":
             problems.append(f"{dotted}: unknown key; remove it or correct its name")
-        elif item["type"] == "missing":
+        elif item["type"] in ("missing", "union_tag_not_found"):
             problems.append(f"{dotted}: missing; add it (there are no hidden defaults)")
+        elif item["type"] == "union_tag_invalid":
+            allowed = about["expected_tags"]
+            problems.append(f"{dotted}: got {about['tag']!r}; name one of: {allowed}")
         else:
             problems.append(f"{dotted}: got {item['input']!r}; {item['msg']}")
     return "; ".join(problems)

@@ -6,6 +6,8 @@ Outside every stage's imports: a stage reads its own sections, and nothing here 
 import re
 from collections.abc import Iterator, Sequence
 
+from typing_extensions import TypeForm
+
 from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.decoding.settings import DecodingSettings
@@ -23,7 +25,7 @@ from nmt.vocab.settings import VocabSettings
 ENTRIES = ".NAME"
 """Ends the key of a section that holds one entry for each name of the user's choice."""
 
-SECTIONS: dict[str, type[Settings]] = {
+SECTIONS: dict[str, TypeForm[Settings]] = {
     "data": DataSettings,
     "compute": ComputeSettings,
     "tokenizer": TokenizerSettings,
@@ -60,7 +62,7 @@ def _each_section(params: Params) -> Iterator[str]:
         )
 
 
-def _entries(params: Params, key: str, kind: type[Settings]) -> Iterator[str]:
+def _entries(params: Params, key: str, kind: TypeForm[Settings]) -> Iterator[str]:
     section = key.removesuffix(ENTRIES)
     try:
         names = params.names(section)
@@ -74,7 +76,7 @@ def _entries(params: Params, key: str, kind: type[Settings]) -> Iterator[str]:
             yield from _fault(params, f"{section}.{name}", kind)
 
 
-def _fault(params: Params, key: str, kind: type[Settings]) -> Iterator[str]:
+def _fault(params: Params, key: str, kind: TypeForm[Settings]) -> Iterator[str]:
     try:
         params.section(key, kind)
     except ParamsError as error:

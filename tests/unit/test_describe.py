@@ -50,6 +50,35 @@ KEYS = [
 ]
 
 
+class Small(Settings):
+    """One kind of entry."""
+
+    kind: Literal["small"] = Field(description="which kind")
+    size: int = Field(description="a size")
+    only: bool = Field(description="a switch")
+
+
+class Large(Settings):
+    """Another kind, with a key of the same name."""
+
+    kind: Literal["large"] = Field(description="which kind")
+    size: int = Field(description="a size")
+    extra: float = Field(description="a rate")
+
+
+CHOICE = Annotated[Small | Large, Field(discriminator="kind")]
+KEYS_OF_CHOICE = [
+    Key("c.kind", "small or large", "which kind"),
+    Key("c.size", "whole number", "a size"),
+    Key("c.only", "true or false", "a switch (kind small)"),
+    Key("c.extra", "number", "a rate (kind large)"),
+]
+
+
 @pytest.mark.parametrize(("found", "expected"), zip(keys("s", Section), KEYS, strict=True))
 def test_keys(found: Key, expected: Key) -> None:
     assert found == expected
+
+
+def test_keys_that_kinds_share_are_told_once() -> None:
+    assert list(keys("c", CHOICE)) == KEYS_OF_CHOICE
