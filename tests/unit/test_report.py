@@ -418,7 +418,7 @@ def test_settings_are_shown_in_words(value: object, text: str) -> None:
 
 def test_settings_of_models_stand_side_by_side() -> None:
     rows = settings_by_model({"a": {"cell": "gru", "width": 8}, "b": {"cell": "rnn", "extra": 1}})
-    assert rows == [("cell", ("gru", "rnn")), ("width", (8, None)), ("extra", (None, 1))]
+    assert rows == [("cell", ("gru", "rnn")), ("width", (8, "–")), ("extra", ("–", 1))]
 
 
 def test_words_and_signs() -> None:

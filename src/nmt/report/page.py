@@ -11,6 +11,9 @@ from nmt.report.facts import sentence
 
 Settings = tuple[tuple[str, object], ...]
 
+_ABSENT = "\N{EN DASH}"
+"""Shown for a key that a model's entry does not have."""
+
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -46,13 +49,16 @@ def signed(value: float) -> str:
 def settings_by_model(
     models: Mapping[str, Mapping[str, Any]],
 ) -> list[tuple[str, tuple[object, ...]]]:
-    """Turn the settings of each model into rows of key and one value a model."""
+    """Turn the settings of each model into rows of key and one value a model.
+
+    Models of unlike kinds have unlike keys; a dash stands where a model does not have one.
+    """
     flat = {
         name: {key.removeprefix(f"{name}."): v for key, v in flatten({name: values})}
         for name, values in models.items()
     }
     keys = dict.fromkeys(key for values in flat.values() for key in values)
-    return [(key, tuple(values.get(key) for values in flat.values())) for key in keys]
+    return [(key, tuple(values.get(key, _ABSENT) for values in flat.values())) for key in keys]
 
 
 def settings_by_section(
