@@ -32,6 +32,8 @@ BY_KEY = {
     "models.baseline": "train@baseline-1 train@baseline-2 report",
     "models.additive": "train@additive-1 train@additive-2 report",
     "models.fed_back": "report",
+    "models.hard": "report",
+    "models.transformer": "report",
     "training": "train report",
     "decoding": "translate",
     "evaluation": "evaluate",

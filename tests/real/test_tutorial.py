@@ -14,7 +14,7 @@ from nmt.compute import ComputeSettings
 from nmt.corpus.tokens import read_parallel
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.model.seq2seq import Seq2Seq
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import RecurrentSettings
 from nmt.seeding import generator, seed_everything
 from nmt.training.corpus import Pairs, encode_pairs, make_batch
 from nmt.training.settings import TeacherForcing, TrainingSettings
@@ -67,11 +67,12 @@ def _losses(
     attention: str, context: str, seed: int, encoded: tuple[Pairs, int, int], folder: Path
 ) -> list[float]:
     pairs, source_size, target_size = encoded
-    settings = ModelSettings.model_validate(
+    settings = RecurrentSettings.model_validate(
         {
-            "cell": "gru", "attention": attention, "context": context, "embedding": 64,
-            "hidden": 128, "encoder_layers": 3, "decoder_layers": 3, "bidirectional": False,
-            "dropout": 0.0, "attention_dropout": 0.0, "tie_target": False,
+            "kind": "recurrent", "cell": "gru", "attention": attention, "alignment": "soft",
+            "context": context, "embedding": 64, "hidden": 128, "encoder_layers": 3,
+            "decoder_layers": 3, "bidirectional": False, "dropout": 0.0, "attention_dropout": 0.0,
+            "tie_target": False,
         }
     )  # fmt: skip
     seed_everything(seed)

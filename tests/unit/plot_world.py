@@ -19,7 +19,7 @@ from nmt.corpus.vocabulary import Vocabulary
 from nmt.files import write_jsonl, write_lines
 from nmt.grid import GridSettings
 from nmt.model.seq2seq import Seq2Seq
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import RecurrentSettings
 from nmt.model.store import save_model
 from nmt.plots.job import Folders, Job
 from nmt.plots.settings import PlotSettings
@@ -84,10 +84,12 @@ def write_model(root: Path, model: str, seed: int, quality: int) -> None:
     write_lines(folder / "iterations.csv", ["iteration,epoch,loss", *losses])
 
 
-def _settings(model: str) -> ModelSettings:
-    return ModelSettings(
+def _settings(model: str) -> RecurrentSettings:
+    return RecurrentSettings(
+        kind="recurrent",
         cell="gru",
         attention="none" if model == "baseline" else "additive",
+        alignment="soft",
         context=MODELS[model],  # type: ignore[arg-type]
         embedding=6,
         hidden=8,

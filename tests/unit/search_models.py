@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from pydantic import TypeAdapter
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -82,18 +83,31 @@ def even_table(**logits: float) -> TableModel:
 class Kind:
     """A small real model; `end` is added to the bias of <eos>, so that lengths differ."""
 
-    cell: str
-    attention: str
-    context: str
+    values: dict[str, object]
     end: float
 
 
+def recurrent(cell: str, attention: str, alignment: str, context: str) -> dict[str, object]:
+    return {
+        "kind": "recurrent",
+        "cell": cell,
+        "attention": attention,
+        "alignment": alignment,
+        "context": context,
+        "embedding": 12,
+        "hidden": 16,
+        "bidirectional": True,
+    }
+
+
 KINDS = {
-    "plain": Kind("gru", "none", "none", 0.8),
-    "lstm": Kind("lstm", "none", "none", 0.2),
-    "between": Kind("gru", "additive", "between_layers", 0.6),
-    "scaled": Kind("lstm", "scaled_dot", "between_layers", 0.6),
-    "fed_back": Kind("rnn", "additive", "fed_back", 0.6),
+    "plain": Kind(recurrent("gru", "none", "soft", "none"), 0.8),
+    "lstm": Kind(recurrent("lstm", "none", "soft", "none"), 0.2),
+    "between": Kind(recurrent("gru", "additive", "soft", "between_layers"), 0.6),
+    "scaled": Kind(recurrent("lstm", "scaled_dot", "soft", "between_layers"), 0.6),
+    "fed_back": Kind(recurrent("rnn", "additive", "soft", "fed_back"), 0.6),
+    "hard": Kind(recurrent("gru", "additive", "hard", "between_layers"), 0.6),
+    "transformer": Kind({"kind": "transformer", "width": 16, "feed_forward": 24, "heads": 4}, 0.6),
 }
 SIZE = 40
 
@@ -101,21 +115,15 @@ SIZE = 40
 def real_model(name: str = "between", end: float | None = None) -> Seq2Seq:
     """Make a random model of a kind, in evaluation mode, with weights far from uniform."""
     kind = KINDS[name]
-    values = {
-        "cell": kind.cell,
-        "attention": kind.attention,
-        "context": kind.context,
-        "embedding": 12,
-        "hidden": 16,
+    values = kind.values | {
         "encoder_layers": 2,
         "decoder_layers": 2,
-        "bidirectional": True,
         "dropout": 0.5,
         "attention_dropout": 0.2,
         "tie_target": False,
     }
     torch.manual_seed(7)
-    model = Seq2Seq(ModelSettings.model_validate(values), SIZE, SIZE)
+    model = Seq2Seq(TypeAdapter(ModelSettings).validate_python(values), SIZE, SIZE)
     with torch.no_grad():
         for key, weight in model.named_parameters():
             weight.mul_(4.0 if "output" in key else 1.0 if "embedding" in key else 1.5)

@@ -8,6 +8,7 @@ from nmt.model.attention import (
     AdditiveAttention,
     Attention,
     DotAttention,
+    hard_weights,
     masked_softmax,
     sequence_mask,
 )
@@ -124,3 +125,77 @@ def test_a_mask_of_numbers_is_refused() -> None:
 def test_widths_that_differ_are_refused() -> None:
     with pytest.raises(ValueError, match="queries are 3 wide and keys 2"):
         DotAttention()(torch.ones(1, 1, 3), torch.ones(1, 4, 2), torch.ones(1, 4, 2))
+
+
+# --- hard attention ------------------------------------------------------------------------------
+
+
+def attentions() -> list[Attention]:
+    torch.manual_seed(0)
+    return [AdditiveAttention(4, 4, 6, hard=True), DotAttention(hard=True)]
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("which", [0, 1], ids=["additive", "dot"])
+def test_hard_weights_are_one_real_position(which: int, dtype: torch.dtype, training: bool) -> None:
+    attention = attentions()[which].to(dtype).train(training)
+    queries = torch.randn(3, 50, 4, dtype=dtype, requires_grad=True)
+    keys = torch.randn(3, 4, 4, dtype=dtype, requires_grad=True)
+    context, weights = attention(queries, keys, keys, torch.tensor([4, 2, 0]))
+    context.float().square().sum().backward()
+    assert ((weights == 0) | (weights == 1)).all()
+    assert weights.sum(-1).tolist() == [[1.0] * 50, [1.0] * 50, [0.0] * 50]
+    assert (weights[1, :, 2:] == 0).all()
+    assert (context[2] == 0).all()
+    torch.testing.assert_close(context[0], keys[0][weights[0].argmax(-1)])
+    for gradient in (queries.grad, keys.grad):
+        assert gradient is not None
+        assert gradient.isfinite().all()
+
+
+def test_in_evaluation_the_highest_weight_wins_and_the_first_of_equals() -> None:
+    scores = torch.tensor([[[1.0, 3.0, 2.0], [2.0, 0.0, 2.0], [0.0, 5.0, 9.0]]])
+    mask = torch.tensor([[[True, True, True], [True, True, True], [True, True, False]]])
+    for _ in range(3):
+        assert hard_weights(scores, mask, draw=False).argmax(-1).tolist() == [[1, 0, 1]]
+
+
+def test_draws_follow_the_weights() -> None:
+    """Each count lies within five standard deviations of a binomial variable's mean."""
+    torch.manual_seed(1)
+    shares = torch.tensor([0.6, 0.25, 0.1, 0.05])
+    n = 20_000
+    scores = torch.cat([shares.log(), torch.tensor([9.0])]).expand(1, n, 5)
+    mask = torch.tensor([[[True, True, True, True, False]]])
+    counts = hard_weights(scores, mask, draw=True).sum((0, 1))
+    assert counts[4] == 0
+    assert ((counts[:4] - n * shares).abs() < 5 * (n * shares * (1 - shares)).sqrt()).all()
+
+
+def test_draws_depend_on_the_seed_alone() -> None:
+    draws = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        draws.append(hard_weights(torch.zeros(1, 100, 5), None, draw=True))
+    assert torch.equal(draws[0], draws[1])
+    assert not torch.equal(draws[0], draws[2])
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_hard_attention_learns_through_the_soft_weights(training: bool) -> None:
+    torch.manual_seed(2)
+    attention = AdditiveAttention(4, 4, 6, hard=True).train(training)
+    queries, keys = torch.randn(2, 5, 4), torch.randn(2, 3, 4)
+    attention(queries, keys, keys)[0].square().sum().backward()
+    for name, weight in attention.named_parameters():
+        assert weight.grad is not None, name
+        assert weight.grad.abs().max() > 1e-4, name
+
+
+def test_the_gradient_of_hard_weights_is_that_of_the_softmax() -> None:
+    torch.manual_seed(3)
+    scores, values = torch.randn(1, 4, 5, requires_grad=True), torch.randn(1, 4, 5)
+    (soft,) = torch.autograd.grad((masked_softmax(scores, None) * values).sum(), scores)
+    (hard,) = torch.autograd.grad((hard_weights(scores, None, draw=False) * values).sum(), scores)
+    torch.testing.assert_close(hard, soft)

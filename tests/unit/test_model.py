@@ -10,9 +10,10 @@ from nmt.corpus.batches import pad
 from nmt.corpus.symbols import EOS, PAD, SOS
 from nmt.errors import ModelError, ParamsError
 from nmt.files import read_json, write_json
+from nmt.model.decoder import build_decoder
 from nmt.model.encoder import Encoder
 from nmt.model.seq2seq import Seq2Seq
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import ModelSettings, RecurrentSettings
 from nmt.model.store import load_model, save_model
 from nmt.params import Params
 from nmt.validation.greedy import greedy
@@ -20,24 +21,26 @@ from nmt.validation.greedy import greedy
 SOURCES = [[5, 6, 7, EOS], [8, EOS], [EOS], [4, 4, 4, 4, 9, EOS]]
 TARGETS = [[5, 6, EOS], [7, 8, 9, 10, EOS], [EOS], [4, EOS]]
 CONTEXTS = [
-    ("none", "none"),
-    ("additive", "fed_back"),
-    ("scaled_dot", "fed_back"),
-    ("additive", "between_layers"),
-    ("dot", "between_layers"),
+    {"attention": "none", "context": "none"},
+    {"attention": "additive", "context": "fed_back"},
+    {"attention": "scaled_dot", "context": "fed_back"},
+    {"attention": "additive", "context": "between_layers"},
+    {"attention": "dot", "context": "between_layers"},
+    {"attention": "additive", "context": "between_layers", "alignment": "hard"},
+    {"attention": "scaled_dot", "context": "fed_back", "alignment": "hard"},
 ]
-KINDS = [
-    {"attention": attention, "context": context, "cell": cell, "bidirectional": both}
-    for (attention, context), cell, both in itertools.product(
-        CONTEXTS, ("gru", "lstm", "rnn"), (False, True)
-    )
+KINDS: list[dict[str, object]] = [
+    {**context, "cell": cell, "bidirectional": both}
+    for context, cell, both in itertools.product(CONTEXTS, ("gru", "lstm", "rnn"), (False, True))
 ]
 
 
-def settings(**changes: object) -> ModelSettings:
+def settings(**changes: object) -> RecurrentSettings:
     values: dict[str, object] = {
+        "kind": "recurrent",
         "cell": "gru",
         "attention": "scaled_dot",
+        "alignment": "soft",
         "context": "between_layers",
         "embedding": 6,
         "hidden": 8,
@@ -48,7 +51,7 @@ def settings(**changes: object) -> ModelSettings:
         "attention_dropout": 0.1,
         "tie_target": True,
     }
-    return ModelSettings.model_validate(values | changes)
+    return RecurrentSettings.model_validate(values | changes)
 
 
 def model(**changes: object) -> Seq2Seq:
@@ -141,10 +144,13 @@ def test_own_tokens_replace_true_ones_where_not_forced() -> None:
 
 
 def test_bridge_only_where_encoder_and_decoder_differ() -> None:
-    assert len(model(bidirectional=False).decoder.bridge.maps) == 0
-    assert len(model(bidirectional=True).decoder.bridge.maps) == 1
-    assert len(model(bidirectional=False, encoder_layers=1).decoder.bridge.maps) == 1
-    assert len(model(cell="lstm", encoder_layers=3).decoder.bridge.maps) == 2
+    def maps(**changes: object) -> int:
+        return len(build_decoder(settings(**changes), 12).bridge.maps)
+
+    assert maps(bidirectional=False) == 0
+    assert maps(bidirectional=True) == 1
+    assert maps(bidirectional=False, encoder_layers=1) == 1
+    assert maps(cell="lstm", encoder_layers=3) == 2
 
 
 def test_tied_output_is_the_target_embedding() -> None:
@@ -169,10 +175,14 @@ def test_saved_model_is_the_same_model(tmp_path: Path, tie: bool) -> None:
     )
     with pytest.raises(ModelError, match="target vocabulary of 12 tokens, got 13"):
         load_model(tmp_path, torch.device("cpu"), 11, 13)
-    config["model"]["hidden"] = 10
+    for key, value, message in (
+        ("hidden", 10, "does not fit its config"),
+        ("kind", "convolutional", "describes no model that this version knows: .*'recurrent'"),
+    ):
+        write_json(tmp_path / "config.json", config | {"model": config["model"] | {key: value}})
+        with pytest.raises(ModelError, match=f"(?s){message}"):
+            load_model(tmp_path, torch.device("cpu"), 11, 12)
     write_json(tmp_path / "config.json", config)
-    with pytest.raises(ModelError, match="does not fit its config"):
-        load_model(tmp_path, torch.device("cpu"), 11, 12)
     (tmp_path / "weights.safetensors").write_bytes(b"broken")
     with pytest.raises(ModelError, match="does not fit its config"):
         load_model(tmp_path, torch.device("cpu"), 11, 12)
@@ -184,10 +194,18 @@ def test_saved_model_is_the_same_model(tmp_path: Path, tie: bool) -> None:
     [
         ({"attention": "none"}, "attention none does not go with context between_layers"),
         ({"context": "none"}, "attention scaled_dot does not go with context none"),
+        (
+            {"attention": "none", "context": "none", "alignment": "hard"},
+            "alignment hard does not go with attention none",
+        ),
         ({"decoder_layers": 1}, "needs decoder_layers of 2 or more"),
         ({"hidden": 7}, "needs an even hidden width, got 7"),
         ({"dropout": 1.0}, "models.m.dropout: got 1.0"),
         ({"cell": "GRU"}, "models.m.cell: got 'GRU'; .*'gru', 'lstm' or 'rnn'"),
+        ({"alignment": "firm"}, "models.m.alignment: got 'firm'; .*'soft' or 'hard'"),
+        ({"kind": "GRU"}, "models.m.kind: got 'GRU'; name one of: 'recurrent', 'transformer'"),
+        ({"kind": 3}, "models.m.kind: got '3'; name one of: 'recurrent', 'transformer'"),
+        ({"heads": 2}, "models.m.heads: unknown key; remove it or correct its name"),
     ],
 )
 def test_settings_that_make_no_model(changes: dict[str, object], message: str) -> None:

@@ -27,9 +27,15 @@ def test_the_params_files_are_in_order(path: Path) -> None:
         ("data.target_language", "de", "data: got {"),
         ("training.epochs", 0, "training.epochs: got 0; Input should be greater than"),
         ("models.fed_back.cell", "gruu", "models.fed_back.cell: got 'gruu'; Input should be 'gru'"),
+        ("models.fed_back.kind", "rnn",
+         "models.fed_back.kind: got 'rnn'; name one of: 'recurrent', 'transformer'"),
+        ("models.fed_back.kind", "transformer",
+         "models.fed_back.width: missing; add it (there are no hidden defaults)"),
+        ("models.transformer.heads", 3,
+         "; Value error, width must be a multiple of heads, got 16 and 3"),
         ("grid.models", ["baseline", "big"],
-         "grid.models: got 'big', which is not in models (baseline, additive, fed_back); "
-         "name one of them"),
+         "grid.models: got 'big', which is not in models (baseline, additive, fed_back, hard, "
+         "transformer); name one of them"),
         ("grid.seeds", [2, 3], "plots.seed: got 1, which is not in grid.seeds (2, 3)"),
         ("grid.seeds", [1, 1], "seeds: [1, 1] holds one twice; name each once"),
         ("report.baseline", "fed_back",

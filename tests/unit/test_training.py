@@ -14,7 +14,7 @@ from nmt.corpus.tokens import ParallelTokens
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.errors import DataError, TrainingError
 from nmt.model.seq2seq import Seq2Seq
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import RecurrentSettings
 from nmt.seeding import generator, seed_everything
 from nmt.training.corpus import Pairs, encode_pairs, make_batch, plan_batches
 from nmt.training.optimizer import learning_rate
@@ -70,9 +70,11 @@ def corpora() -> Corpora:
 
 
 def model(data: Corpora) -> Seq2Seq:
-    settings = ModelSettings(
+    settings = RecurrentSettings(
+        kind="recurrent",
         cell="gru",
         attention="additive",
+        alignment="soft",
         context="between_layers",
         embedding=8,
         hidden=8,

@@ -42,15 +42,48 @@ def masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     return (wide.softmax(-1) * mask).to(scores.dtype)
 
 
+def hard_weights(scores: Tensor, mask: Tensor | None, draw: bool) -> Tensor:
+    """Give all weight to one position, in a way that can be trained.
+
+    Straight-through Gumbel-softmax at temperature 1: Jang et al. 2017, "Categorical
+    Reparameterization with Gumbel-Softmax", section 2.2. Forward, one position has the weight 1;
+    backward, the gradient is that of the softmax which it was chosen by.
+
+    Args:
+        scores: (B,Q,K), any floating type.
+        mask: as in `masked_softmax`.
+        draw: draw the position, each with the probability that the softmax gives it; if not, take
+            the one with the highest weight, the first of equals.
+
+    Returns:
+        weights (B,Q,K) of the type of the scores: 1 at one real position, else 0; a row without a
+        real position is all 0.
+    """
+    wide = scores.float()
+    if draw:  # the highest of scores with Gumbel noise is a draw from their softmax
+        exponential = torch.empty_like(wide).exponential_()
+        wide = wide - exponential.clamp_min(torch.finfo(torch.float32).tiny).log()
+    soft = masked_softmax(wide, mask)
+    best, place = soft.max(-1, keepdim=True)
+    chosen = (torch.arange(soft.shape[-1], device=soft.device) == place) & (best > 0)
+    # What is added is exactly 0, with a gradient.
+    return (chosen.float() + (soft - soft.detach())).to(scores.dtype)
+
+
 class Attention(nn.Module):
     """What both kinds share: queries ask, keys answer, values are averaged.
 
     A kind defines `project_keys` (done once a source sentence) and `scores`.
+
+    Args:
+        dropout: share of the weights zeroed in training.
+        hard: whether all weight is on one position, drawn in training (see `hard_weights`).
     """
 
-    def __init__(self, dropout: float = 0.0) -> None:
+    def __init__(self, dropout: float = 0.0, hard: bool = False) -> None:
         super().__init__()
         self.dropout = nn.Dropout(dropout)
+        self.hard = hard
 
     def project_keys(self, keys: Tensor) -> Tensor:
         """Return what `attend` needs of the keys (B,K,d_k); compute once and reuse."""
@@ -64,7 +97,10 @@ class Attention(nn.Module):
         self, queries: Tensor, projected: Tensor, values: Tensor, mask: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Attend with keys that are projected already and a mask broadcast to (B,Q,K)."""
-        weights = masked_softmax(self.scores(queries, projected), mask)
+        scores = self.scores(queries, projected)
+        weights = (
+            hard_weights(scores, mask, self.training) if self.hard else masked_softmax(scores, mask)
+        )
         return self.dropout(weights) @ values, weights
 
     def forward(
@@ -98,11 +134,19 @@ class AdditiveAttention(Attention):
         query_size: d_q.
         key_size: d_k.
         hidden: h, width of the small network.
-        dropout: share of the weights zeroed in training.
+        dropout: as for all kinds.
+        hard: as for all kinds.
     """
 
-    def __init__(self, query_size: int, key_size: int, hidden: int, dropout: float = 0.0) -> None:
-        super().__init__(dropout)
+    def __init__(
+        self,
+        query_size: int,
+        key_size: int,
+        hidden: int,
+        dropout: float = 0.0,
+        hard: bool = False,
+    ) -> None:
+        super().__init__(dropout, hard)
         self.query = nn.Linear(query_size, hidden, bias=False)
         self.key = nn.Linear(key_size, hidden, bias=False)
         self.energy = nn.Linear(hidden, 1, bias=False)
@@ -123,11 +167,12 @@ class DotAttention(Attention):
     """e(k,q) = q'k, over the root of its width if scaled.
 
     Vaswani et al. 2017, "Attention Is All You Need", equation 1 (scaled); Luong et al. 2015,
-    equation 8 (not scaled). Queries and keys have one width d.
+    equation 8 (not scaled). Queries and keys have one width d; axes before the last two may be
+    more than one, as for several heads.
     """
 
-    def __init__(self, scaled: bool = True, dropout: float = 0.0) -> None:
-        super().__init__(dropout)
+    def __init__(self, scaled: bool = True, dropout: float = 0.0, hard: bool = False) -> None:
+        super().__init__(dropout, hard)
         self.scaled = scaled
 
     def scores(self, queries: Tensor, projected: Tensor) -> Tensor:
@@ -139,4 +184,4 @@ class DotAttention(Attention):
             )
         if self.scaled:
             queries = queries / math.sqrt(queries.shape[-1])
-        return queries @ projected.transpose(1, 2)
+        return queries @ projected.transpose(-2, -1)

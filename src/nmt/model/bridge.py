@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.recurrent import Layers
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import RecurrentSettings
 
 
 class Bridge(nn.Module):
@@ -15,7 +15,7 @@ class Bridge(nn.Module):
     layer and tanh (Bahdanau et al. 2015, appendix A.2.2).
     """
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: RecurrentSettings) -> None:
         super().__init__()
         self.encoder_layers = settings.encoder_layers
         self.decoder_layers = settings.decoder_layers

@@ -1,4 +1,4 @@
-"""The three decoders: without attention, with the context fed back, and between the layers.
+"""What a decoder is, and the recurrent ones: without attention, fed back, between the layers.
 
 All share one interface: `start` gives the first state, `forward` reads target tokens from a
 state. Given one token, `forward` is a step of search; given all, it is teacher forcing, without a
@@ -12,28 +12,28 @@ from nmt.corpus.symbols import PAD
 from nmt.model.attention import AdditiveAttention, Attention, DotAttention
 from nmt.model.bridge import Bridge
 from nmt.model.recurrent import Layers, Recurrent
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import RecurrentSettings
 from nmt.model.states import Decoded, Memory, State, no_weights
 
 
 class Decoder(nn.Module):
-    """What the decoders share: the target embedding and the first state."""
+    """What all decoders have: the target embedding, and one way to be used.
+
+    Args:
+        vocabulary_size: V of the target.
+        width: E, of the embedding.
+        dropout: share of values zeroed in training.
+    """
 
     feature_size: int
     """D, the width of what the output layer reads."""
     attention_rows: int = 0
     """A, how many rows of attention a step has."""
 
-    def __init__(self, settings: ModelSettings, vocabulary_size: int) -> None:
+    def __init__(self, vocabulary_size: int, width: int, dropout: float) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, settings.embedding, padding_idx=PAD)
-        self.dropout = nn.Dropout(settings.dropout)
-        self.bridge = Bridge(settings)
-
-    def embed(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings (B,T,E) of ids (B,T)."""
-        embedded: Tensor = self.dropout(self.embedding(tokens))
-        return embedded
+        self.embedding = nn.Embedding(vocabulary_size, width, padding_idx=PAD)
+        self.dropout = nn.Dropout(dropout)
 
     def project_keys(self, states: Tensor) -> Tensor:
         """Return what the attention needs of the encoder's states (B,S,H)."""
@@ -41,7 +41,7 @@ class Decoder(nn.Module):
 
     def start(self, memory: Memory) -> State:
         """Return the state before the first token."""
-        return State(self.bridge(memory.last))
+        raise NotImplementedError
 
     def forward(self, tokens: Tensor, state: State, memory: Memory) -> Decoded:
         """Read target tokens.
@@ -54,13 +54,30 @@ class Decoder(nn.Module):
         raise NotImplementedError
 
 
-class PlainDecoder(Decoder):
+class RecurrentDecoder(Decoder):
+    """What the recurrent decoders share: the first state comes over a bridge."""
+
+    def __init__(self, settings: RecurrentSettings, vocabulary_size: int) -> None:
+        super().__init__(vocabulary_size, settings.embedding, settings.dropout)
+        self.bridge = Bridge(settings)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings (B,T,E) of ids (B,T)."""
+        embedded: Tensor = self.dropout(self.embedding(tokens))
+        return embedded
+
+    def start(self, memory: Memory) -> State:
+        """Return the encoder's last states, made to fit."""
+        return State(self.bridge(memory.last))
+
+
+class PlainDecoder(RecurrentDecoder):
     """No attention: the fixed context in its first state is all that it sees.
 
     Sutskever et al. 2014, "Sequence to Sequence Learning with Neural Networks".
     """
 
-    def __init__(self, settings: ModelSettings, vocabulary_size: int) -> None:
+    def __init__(self, settings: RecurrentSettings, vocabulary_size: int) -> None:
         super().__init__(settings, vocabulary_size)
         self.feature_size = settings.hidden
         self.layers = _stack(settings, settings.embedding, settings.decoder_layers)
@@ -71,7 +88,7 @@ class PlainDecoder(Decoder):
         return Decoded(outputs, State(last), no_weights(tokens, memory))
 
 
-class FedBackDecoder(Decoder):
+class FedBackDecoder(RecurrentDecoder):
     """The context is part of the input: attention first, then the recurrent layers.
 
     At each step the query is the state of every layer before the step; the L contexts are joined
@@ -79,7 +96,7 @@ class FedBackDecoder(Decoder):
     Bahdanau et al. 2015, with a query for each layer.
     """
 
-    def __init__(self, settings: ModelSettings, vocabulary_size: int) -> None:
+    def __init__(self, settings: RecurrentSettings, vocabulary_size: int) -> None:
         super().__init__(settings, vocabulary_size)
         self.feature_size = settings.hidden
         self.attention_rows = settings.decoder_layers
@@ -106,7 +123,7 @@ class FedBackDecoder(Decoder):
         return Decoded(torch.cat(outputs, dim=1), State(parts), torch.stack(rows, dim=2))
 
 
-class BetweenLayersDecoder(Decoder):
+class BetweenLayersDecoder(RecurrentDecoder):
     """Attention between the first recurrent layer and those above.
 
     The first layer reads the target alone; its states are the queries. The context joins the
@@ -117,7 +134,7 @@ class BetweenLayersDecoder(Decoder):
 
     attention_rows = 1
 
-    def __init__(self, settings: ModelSettings, vocabulary_size: int) -> None:
+    def __init__(self, settings: RecurrentSettings, vocabulary_size: int) -> None:
         super().__init__(settings, vocabulary_size)
         hidden = settings.hidden
         self.feature_size = 2 * hidden + settings.embedding
@@ -141,9 +158,9 @@ class BetweenLayersDecoder(Decoder):
         return Decoded(features, State(parts), weights.unsqueeze(1))
 
 
-def build_decoder(settings: ModelSettings, vocabulary_size: int) -> Decoder:
-    """Return the decoder that the settings name, for a target vocabulary of V."""
-    kinds: dict[str, type[Decoder]] = {
+def build_decoder(settings: RecurrentSettings, vocabulary_size: int) -> RecurrentDecoder:
+    """Return the recurrent decoder that the settings name, for a target vocabulary of V."""
+    kinds: dict[str, type[RecurrentDecoder]] = {
         "none": PlainDecoder,
         "fed_back": FedBackDecoder,
         "between_layers": BetweenLayersDecoder,
@@ -151,7 +168,7 @@ def build_decoder(settings: ModelSettings, vocabulary_size: int) -> Decoder:
     return kinds[settings.context](settings, vocabulary_size)
 
 
-def _stack(settings: ModelSettings, input_size: int, layers: int) -> Recurrent:
+def _stack(settings: RecurrentSettings, input_size: int, layers: int) -> Recurrent:
     return Recurrent(settings.cell, input_size, settings.hidden, layers, settings.dropout)
 
 
@@ -159,8 +176,8 @@ def _layers(parts: Layers, which: slice) -> Layers:
     return tuple(part[which].contiguous() for part in parts)
 
 
-def _attention(settings: ModelSettings) -> Attention:
-    width = settings.hidden
+def _attention(settings: RecurrentSettings) -> Attention:
+    width, hard = settings.hidden, settings.alignment == "hard"
     if settings.attention == "additive":
-        return AdditiveAttention(width, width, width, settings.attention_dropout)
-    return DotAttention(settings.attention == "scaled_dot", settings.attention_dropout)
+        return AdditiveAttention(width, width, width, settings.attention_dropout, hard)
+    return DotAttention(settings.attention == "scaled_dot", settings.attention_dropout, hard)

@@ -1,10 +1,10 @@
-"""The encoder: a source sentence becomes one state a token, and a last state a layer."""
+"""The recurrent encoder: a sentence becomes one state a token, and a last state a layer."""
 
 from torch import Tensor, nn
 
 from nmt.corpus.symbols import PAD
 from nmt.model.recurrent import Layers, Recurrent
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import RecurrentSettings
 
 
 class Encoder(nn.Module):
@@ -15,7 +15,7 @@ class Encoder(nn.Module):
         vocabulary_size: V of the source.
     """
 
-    def __init__(self, settings: ModelSettings, vocabulary_size: int) -> None:
+    def __init__(self, settings: RecurrentSettings, vocabulary_size: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, settings.embedding, padding_idx=PAD)
         self.dropout = nn.Dropout(settings.dropout)

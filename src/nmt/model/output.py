@@ -17,16 +17,22 @@ class OutputLayer(nn.Module):
         embedding: the target embedding (V,E).
         tie: whether its weights serve as the output weights.
         dropout: share of the features zeroed in training.
+        mapped: whether tied features are mapped; if not, D is E.
     """
 
     def __init__(
-        self, feature_size: int, embedding: nn.Embedding, tie: bool, dropout: float
+        self,
+        feature_size: int,
+        embedding: nn.Embedding,
+        tie: bool,
+        dropout: float,
+        mapped: bool = True,
     ) -> None:
         super().__init__()
         size, width = embedding.weight.shape
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(size))
-        self.map = nn.Linear(feature_size, width) if tie else None
+        self.map = nn.Linear(feature_size, width) if tie and mapped else None
         self.weight = embedding.weight if tie else nn.Parameter(torch.empty(size, feature_size))
         if not tie:
             nn.init.uniform_(self.weight, -(feature_size**-0.5), feature_size**-0.5)

@@ -5,11 +5,12 @@ from torch import Tensor, nn
 
 from nmt.corpus.symbols import PAD, SOS
 from nmt.model.attention import sequence_mask
-from nmt.model.decoder import build_decoder
+from nmt.model.decoder import Decoder, build_decoder
 from nmt.model.encoder import Encoder
 from nmt.model.output import OutputLayer
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import ModelSettings, TransformerSettings
 from nmt.model.states import Memory, State, Step
+from nmt.model.transformer import TransformerDecoder, TransformerEncoder
 
 
 class Seq2Seq(nn.Module):
@@ -24,13 +25,19 @@ class Seq2Seq(nn.Module):
     def __init__(self, settings: ModelSettings, source_size: int, target_size: int) -> None:
         super().__init__()
         self.settings = settings
-        self.encoder = Encoder(settings, source_size)
-        self.decoder = build_decoder(settings, target_size)
-        self.output = OutputLayer(
-            self.decoder.feature_size, self.decoder.embedding, settings.tie_target, settings.dropout
-        )
+        self.encoder: Encoder | TransformerEncoder
+        self.decoder: Decoder
+        if isinstance(settings, TransformerSettings):
+            self.encoder = TransformerEncoder(settings, source_size)
+            self.decoder = TransformerDecoder(settings, target_size)
+            spread = settings.width**-0.5
+        else:
+            self.encoder = Encoder(settings, source_size)
+            self.decoder = build_decoder(settings, target_size)
+            spread = settings.embedding**-0.5 if settings.tie_target else 1.0
+        self.output = _output_layer(settings, self.decoder)
         self.attention_rows = self.decoder.attention_rows
-        self._start_weights()
+        self._start_weights(spread)
 
     @property
     def parameter_count(self) -> int:
@@ -100,13 +107,13 @@ class Seq2Seq(nn.Module):
         logits[:, [PAD, SOS]] = -torch.inf
         return logits.argmax(-1)
 
-    def _start_weights(self) -> None:
+    def _start_weights(self, spread: float) -> None:
         """Matrices by Xavier, recurrent ones orthogonal, embeddings normal, biases zero.
 
-        Embeddings have a spread of 1, as is usual; where the target's serve as output weights,
-        both sides have 1/sqrt(E) instead, so that logits start small.
+        Embeddings of recurrent models have a spread of 1, as is usual; where the target's serve
+        as output weights, both sides have 1/√E instead, so that logits start small. A
+        transformer's have 1/√W, and are scaled up where they are read.
         """
-        spread = self.settings.embedding**-0.5 if self.settings.tie_target else 1.0
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=spread)
@@ -125,3 +132,14 @@ class Seq2Seq(nn.Module):
                         nn.init.xavier_uniform_(weight)
                     else:
                         nn.init.zeros_(weight)
+
+
+def _output_layer(settings: ModelSettings, decoder: Decoder) -> OutputLayer:
+    if isinstance(settings, TransformerSettings):
+        # Its features have the embedding's width, and went through dropout in each layer.
+        return OutputLayer(
+            decoder.feature_size, decoder.embedding, settings.tie_target, dropout=0.0, mapped=False
+        )
+    return OutputLayer(
+        decoder.feature_size, decoder.embedding, settings.tie_target, settings.dropout
+    )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
@@ -37,7 +38,8 @@ def load_model(
         the model, in evaluation mode, and its config.
 
     Raises:
-        ModelError: the vocabularies have other sizes, or the weights do not fit the config.
+        ModelError: the vocabularies have other sizes, the config describes no model, or the
+            weights do not fit it.
     """
     config = read_json(folder / CONFIG)
     for side, size in (("source", source_size), ("target", target_size)):
@@ -47,9 +49,7 @@ def load_model(
                 f"{folder}: trained with a {side} vocabulary of {trained} tokens, got {size}; "
                 "train it again or use the vocabulary that it was trained with"
             )
-    model = Seq2Seq(
-        ModelSettings.model_validate(config["model"], strict=False), source_size, target_size
-    )
+    model = Seq2Seq(_settings(folder, config), source_size, target_size)
     try:
         missing, unexpected = model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
     except (OSError, SafetensorError, RuntimeError) as error:
@@ -61,3 +61,14 @@ def load_model(
             "train the model again"
         )
     return model.to(device).eval(), config
+
+
+def _settings(folder: Path, config: dict[str, Any]) -> ModelSettings:
+    kinds: TypeAdapter[ModelSettings] = TypeAdapter(ModelSettings)
+    try:
+        return kinds.validate_python(config["model"], strict=False)
+    except ValidationError as error:
+        raise ModelError(
+            f"{folder / CONFIG}: describes no model that this version knows: {error}; "
+            "train the model again"
+        ) from None
