@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from nmt.model.dropout import Dropout
+
 
 def sequence_mask(lengths: Tensor, size: int) -> Tensor:
     """Mark the real positions of sequences.
@@ -82,7 +84,7 @@ class Attention(nn.Module):
 
     def __init__(self, dropout: float = 0.0, hard: bool = False) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.hard = hard
 
     def project_keys(self, keys: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from nmt.corpus.symbols import PAD
 from nmt.model.attention import AdditiveAttention, Attention, DotAttention
 from nmt.model.bridge import Bridge
+from nmt.model.dropout import Dropout
 from nmt.model.recurrent import Layers, Recurrent
 from nmt.model.settings import RecurrentSettings
 from nmt.model.states import Decoded, Memory, State, no_weights
@@ -33,7 +34,7 @@ class Decoder(nn.Module):
     def __init__(self, vocabulary_size: int, width: int, dropout: float) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, width, padding_idx=PAD)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def project_keys(self, states: Tensor) -> Tensor:
         """Return what the attention needs of the encoder's states (B,S,H)."""

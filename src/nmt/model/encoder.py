@@ -3,6 +3,7 @@
 from torch import Tensor, nn
 
 from nmt.corpus.symbols import PAD
+from nmt.model.dropout import Dropout
 from nmt.model.recurrent import Layers, Recurrent
 from nmt.model.settings import RecurrentSettings
 
@@ -18,7 +19,7 @@ class Encoder(nn.Module):
     def __init__(self, settings: RecurrentSettings, vocabulary_size: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, settings.embedding, padding_idx=PAD)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.layers = Recurrent(
             settings.cell,
             settings.embedding,

@@ -135,11 +135,11 @@ class Seq2Seq(nn.Module):
 
 
 def _output_layer(settings: ModelSettings, decoder: Decoder) -> OutputLayer:
+    size, tie = decoder.feature_size, settings.tie_target
     if isinstance(settings, TransformerSettings):
         # Its features have the embedding's width, and went through dropout in each layer.
-        return OutputLayer(
-            decoder.feature_size, decoder.embedding, settings.tie_target, dropout=0.0, mapped=False
-        )
+        return OutputLayer(size, None, decoder.embedding, tie, dropout=0.0)
+    mapped = settings.hidden if size > settings.hidden else None
     return OutputLayer(
-        decoder.feature_size, decoder.embedding, settings.tie_target, settings.dropout
+        size, settings.embedding if tie else mapped, decoder.embedding, tie, settings.dropout
     )

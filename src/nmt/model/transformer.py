@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from nmt.corpus.symbols import PAD
 from nmt.model.attention import sequence_mask
 from nmt.model.decoder import Decoder
+from nmt.model.dropout import Dropout
 from nmt.model.multihead import MultiHeadAttention, causal_mask, sinusoids
 from nmt.model.settings import TransformerSettings
 from nmt.model.states import Decoded, Memory, State
@@ -28,7 +29,7 @@ class FeedForward(nn.Sequential):
         super().__init__(
             nn.Linear(settings.width, settings.feed_forward),
             nn.ReLU(),
-            nn.Dropout(settings.dropout),
+            Dropout(settings.dropout),
             nn.Linear(settings.feed_forward, settings.width),
         )
 
@@ -42,7 +43,7 @@ class EncoderLayer(nn.Module):
         self.self_attention = _attention(settings)
         self.forward_norm = nn.LayerNorm(settings.width)
         self.feed_forward = FeedForward(settings)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Read states (B,S,W) with a mask (B,1,S); return states (B,S,W)."""
@@ -64,7 +65,7 @@ class DecoderLayer(nn.Module):
         self.source_attention = _attention(settings)
         self.forward_norm = nn.LayerNorm(settings.width)
         self.feed_forward = FeedForward(settings)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(
         self, x: Tensor, past: Past, seen: Tensor, source: Tensor, mask: Tensor
@@ -104,7 +105,7 @@ class TransformerEncoder(nn.Module):
     def __init__(self, settings: TransformerSettings, vocabulary_size: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, settings.width, padding_idx=PAD)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.layers = nn.ModuleList(EncoderLayer(settings) for _ in range(settings.encoder_layers))
         self.norm = nn.LayerNorm(settings.width)
 
