@@ -28,7 +28,7 @@ TRAINING = TrainingSettings(
     batches_per_epoch=None,
     max_length=20,
     optimizer="adam",
-    learning_rate=0.01,
+    learning_rate=0.01,  # replaced by each kind's own
     weight_decay=0.0,
     warmup_steps=20,
     schedule="cosine",
@@ -50,6 +50,7 @@ RECURRENT = LAYERS | {
     "kind": "recurrent", "cell": "gru", "alignment": "soft", "embedding": 32, "hidden": 64,
     "bidirectional": True,
 }  # fmt: skip
+HARD = RECURRENT | {"attention": "additive", "context": "between_layers", "alignment": "hard"}
 TRANSFORMER = LAYERS | {"kind": "transformer", "width": 64, "feed_forward": 128, "heads": 4}
 
 
@@ -62,18 +63,20 @@ def reversals(count: int, seed: int) -> ParallelTokens:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "least"),
+    ("kind", "rate", "least"),
     [
         # Least and greatest seen: 74.7 to 84.1 in ten seeds, 99.7 to 100 in six, 86.8 to 94.8 in
-        # eight. The bands leave as much room again.
-        (RECURRENT | {"attention": "none", "context": "none"}, 60.0),
-        (RECURRENT | {"attention": "additive", "context": "fed_back"}, 90.0),
-        (RECURRENT | {"attention": "scaled_dot", "context": "between_layers"}, 75.0),
-        (RECURRENT | {"attention": "additive", "context": "fed_back", "alignment": "hard"}, 80.0),
-        (TRANSFORMER, 90.0),
+        # eight, 99.8 to 100 in two, 87.8 to 95.8 in nine. The bands leave as much room again.
+        (RECURRENT | {"attention": "none", "context": "none"}, 0.01, 60.0),
+        (RECURRENT | {"attention": "additive", "context": "fed_back"}, 0.01, 90.0),
+        (RECURRENT | {"attention": "scaled_dot", "context": "between_layers"}, 0.01, 75.0),
+        (HARD, 0.01, 80.0),
+        (TRANSFORMER, 0.005, 70.0),
     ],
 )
-def test_reversal_is_learned(tmp_path: Path, kind: dict[str, object], least: float) -> None:
+def test_reversal_is_learned(
+    tmp_path: Path, kind: dict[str, object], rate: float, least: float
+) -> None:
     seed = secrets.randbelow(2**31)
     print("seed", seed)  # shown when the test fails
     train, validation = reversals(2000, seed), reversals(200, seed + 1)
@@ -87,5 +90,6 @@ def test_reversal_is_learned(tmp_path: Path, kind: dict[str, object], least: flo
     settings = TypeAdapter(ModelSettings).validate_python(kind)
     seed_everything(seed)
     model = Seq2Seq(settings, len(vocabulary), len(vocabulary))
-    trained = Trainer(model, TRAINING, COMPUTE, seed, Checkpoint(tmp_path)).run(corpora)
+    training = TRAINING.model_copy(update={"learning_rate": rate})
+    trained = Trainer(model, training, COMPUTE, seed, Checkpoint(tmp_path)).run(corpora)
     assert max(row["validation_bleu"] for row in trained.progress.history) >= least
