@@ -1,0 +1,1 @@
+"""What runs in processes of their own: tasks of `benchmarks.worker`, and no more imports."""

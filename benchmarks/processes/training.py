@@ -1,0 +1,115 @@
+"""Contenders in training: the tutorial's loop, this project's models, and bare matrix products."""
+
+from functools import partial
+
+import torch
+
+from benchmarks.arithmetic import lengths_of, multiply_adds, own_shapes, products, square
+from benchmarks.figures import Run
+from benchmarks.project import (
+    Context,
+    Corpus,
+    any_model,
+    compute_settings,
+    default_model,
+    new_trainer,
+    read_corpus,
+    spread_batches,
+    timed_steps,
+    trainer_step,
+    training_settings,
+    transformers,
+    tutorial_model,
+    tutorial_training,
+    wanted_device,
+)
+from benchmarks.setting import Setting
+from benchmarks.tutorial import LoopModel, LoopTrainer
+from benchmarks.worker import Tasks
+from nmt.device import prepare
+from nmt.model.settings import ModelSettings, RecurrentSettings
+from nmt.seeding import seed_everything
+from nmt.training.settings import TrainingSettings
+
+LOOPS = {
+    "loop": "step-by-step loop without attention",
+    "loop_additive": "step-by-step loop with additive attention",
+}
+"""The tutorial's two models."""
+
+SAME = "_same_settings"
+"""Ends the name of a loop that runs in a process with this project's settings."""
+
+DECODERS: dict[str, tuple[Context, str]] = {
+    "no_attention": ("none", "loop"),
+    "between_layers": ("between_layers", "loop_additive"),
+    "fed_back": ("fed_back", "loop_additive"),
+}
+"""This project's decoders at the loop's sizes: where the context goes, and the loop of its kind."""
+
+
+def usual_process(setting: Setting) -> Tasks:
+    """Make the loops, with the number of threads set and nothing else."""
+    torch.set_num_threads(compute_settings(setting).threads)
+    return _loops(setting, "", wanted_device(setting))
+
+
+def own_process(setting: Setting) -> Tasks:
+    """Make all others, with this project's settings."""
+    device = prepare(compute_settings(setting))
+    usual, default = _tutorial_training(setting), training_settings(setting)
+    corpus = read_corpus(setting, default.max_length)
+    plan = spread_batches(corpus.pairs, default, setting.sizes.batches)
+    model = default_model(setting)
+    middle = lengths_of(corpus, [plan[len(plan) // 2]])
+    tasks = _loops(setting, SAME, device) | {
+        name: _contender(setting, corpus, _decoder(setting, name), usual) for name in DECODERS
+    }
+    tasks["default"] = _contender(setting, corpus, model, default)
+    for name in transformers(setting)[:1]:
+        tasks["transformer"] = _contender(setting, corpus, any_model(setting, name), default)
+    tasks["square"] = square(setting.sizes.square, device)
+    tasks["own_shapes"] = own_shapes(products(model, corpus.sizes[1], middle), device)
+    return {**tasks, "multiply_adds": partial(multiply_adds, model, corpus, plan)}
+
+
+def _tutorial_training(setting: Setting) -> TrainingSettings:
+    return tutorial_training(setting.sizes.tutorial_batch)
+
+
+def _decoder(setting: Setting, name: str) -> RecurrentSettings:
+    context, _ = DECODERS[name]
+    return tutorial_model(setting.sizes.tutorial, context)
+
+
+def _contender(
+    setting: Setting, corpus: Corpus, model: ModelSettings, settings: TrainingSettings
+) -> Run:
+    """Return this project's training of a model, some batches a lap."""
+    trainer = new_trainer(model, corpus, settings, compute_settings(setting))
+    plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
+    return partial(timed_steps, corpus.pairs, plan, partial(trainer_step, trainer))
+
+
+def _loops(setting: Setting, ending: str, device: torch.device) -> dict[str, Run]:
+    """Return the tutorial's training of both its models, on the batches of the decoders."""
+    settings = _tutorial_training(setting)
+    corpus = read_corpus(setting, settings.max_length)
+    plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
+    found: dict[str, Run] = {}
+    for name in LOOPS:
+        seed_everything(1)
+        model = LoopModel(corpus.sizes, setting.sizes.tutorial, name == "loop_additive").to(device)
+        trainer = LoopTrainer(model, settings.learning_rate, settings.clip_norm or 1.0)
+        found[name + ending] = partial(timed_steps, corpus.pairs, plan, trainer.step)
+    return found
+
+
+def default_process(setting: Setting, count: int) -> Tasks:
+    """Make a training of the default model with so many threads."""
+    training = training_settings(setting)
+    compute = compute_settings(setting).model_copy(update={"threads": count})
+    corpus = read_corpus(setting, training.max_length)
+    trainer = new_trainer(default_model(setting), corpus, training, compute)
+    plan = spread_batches(corpus.pairs, training, setting.sizes.batches)
+    return {"default": partial(timed_steps, corpus.pairs, plan, partial(trainer_step, trainer))}

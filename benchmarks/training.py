@@ -1,0 +1,86 @@
+"""Speed of training: the tutorial's step-by-step loop, this project's decoders, and the bound.
+
+All contenders train on the same batches of the real corpus, a whole step each (batch made,
+forward, backward, clipping, optimizer), in turn. The loop runs in a process with torch's own
+settings, as a user of the tutorial has it; and once more with this project's, whose allocator
+keeps freed memory.
+
+Example:
+    python -m benchmarks.training
+"""
+
+from contextlib import ExitStack
+from functools import partial
+
+from benchmarks.command import program
+from benchmarks.figures import Figure, Lap, figure, rate, ratio, speed_ratio
+from benchmarks.processes.training import DECODERS, LOOPS, SAME, own_process, usual_process
+from benchmarks.project import (
+    transformers,
+)
+from benchmarks.rounds import interleave
+from benchmarks.setting import Setting
+from benchmarks.worker import Worker
+from nmt import script
+
+TOKENS = "target tokens/s"
+
+
+def training(setting: Setting) -> list[Figure]:
+    """Time all contenders in turn."""
+    own_names = [*(loop + SAME for loop in LOOPS), *DECODERS, "default", "square", "own_shapes"]
+    own_names += ["transformer"] if transformers(setting) else []
+    with ExitStack() as stack:
+        usual = stack.enter_context(Worker(partial(usual_process, setting), stage=False))
+        own = stack.enter_context(Worker(partial(own_process, setting)))
+        contenders = {loop: usual.task(loop) for loop in LOOPS}
+        contenders |= {name: own.task(name) for name in own_names}
+        laps = interleave(contenders, setting.sizes.rounds, "training")
+        a_token: float = own.run("multiply_adds")
+    return [*_to_loops(laps), *_to_bound(laps, a_token), *_speeds(laps)]
+
+
+def _to_loops(laps: dict[str, list[Lap]]) -> list[Figure]:
+    found = []
+    for ending, said in (("", ""), (SAME, ", both with this project's settings")):
+        for name, (_, loop) in DECODERS.items():
+            meaning = f"training, decoder {name}: to the {LOOPS[loop]}{said}"
+            found.append(speed_ratio(name + ending, meaning, laps[name], laps[loop + ending]))
+    return found
+
+
+def _to_bound(laps: dict[str, list[Lap]], a_token: float) -> list[Figure]:
+    speeds = [lap.rate for lap in laps["default"]]
+    bound = [lap.rate / a_token for lap in laps["square"]]
+    shapes = [lap.rate / a_token for lap in laps["own_shapes"]]
+    gflops = {name: [2e-9 * lap.rate for lap in laps[name]] for name in ("square", "own_shapes")}
+    of_bound = "training, default model: share of the bound"
+    return [
+        ratio("default_of_bound", f"{of_bound}, its products at the rate of square ones",
+              speeds, bound),
+        ratio("default_of_own_shapes", f"{of_bound}, its products at the rate of their own shapes",
+              speeds, shapes),
+        figure("bound", "the bound, at the rate of square products", TOKENS, bound),
+        figure("multiply_adds", "of the default model's products", "millions a target token",
+               [a_token / 1e6]),
+        figure("square", "rate of large square float32 products", "GFLOP/s", gflops["square"]),
+        figure("own_shapes", "rate of the default model's products", "GFLOP/s",
+               gflops["own_shapes"]),
+    ]  # fmt: skip
+
+
+def _speeds(laps: dict[str, list[Lap]]) -> list[Figure]:
+    said = {loop + SAME: f"{meaning}, this project's settings" for loop, meaning in LOOPS.items()}
+    said |= LOOPS | {name: f"decoder {name}, the loop's sizes" for name in DECODERS}
+    said |= {"default": "default model and batches", "transformer": "transformer"}
+    return [
+        rate(name if name == "transformer" else f"{name}_speed", f"training, {said[name]}",
+             TOKENS, of_it)
+        for name, of_it in laps.items() if name in said
+    ]  # fmt: skip
+
+
+app = program("training", training)
+
+if __name__ == "__main__":
+    script.run(app)
