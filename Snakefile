@@ -28,7 +28,7 @@ STAGES = dag.stages(ROOT)
 STALE = dag.stale(ROOT) if workflow.is_main_process else set()
 DRY = workflow.output_settings.dryrun
 SHOWN = dag.followers(STAGES, STALE) if DRY else set(STAGES)
-THREADS = Params.read(ROOT / "params.yaml").value("compute.threads")
+COMPUTE = Params.read(ROOT / "params.yaml").value("compute")
 
 
 def file(address, ending):
@@ -39,6 +39,13 @@ def file(address, ending):
 def stamp(address):
     """Return the path of a stage's stamp; in a dry run, one that is never there."""
     return file(address, "dry" if DRY else "done")
+
+
+def cores(stage):
+    """Return how many threads a stage keeps busy, in all of its processes."""
+    if not {"compute", "compute.threads"} & set(stage.params):
+        return 1
+    return COMPUTE["threads"] * (COMPUTE["processes"] if stage.name == "train" else 1)
 
 
 @cache
@@ -83,7 +90,7 @@ for stage in STAGES.values():
             file(stage.address, "log"),
         benchmark:
             file(stage.address, "tsv")
-        threads: THREADS if "compute" in stage.params else 1
+        threads: cores(stage)
         params:
             address=stage.address,
         shell:

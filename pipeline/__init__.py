@@ -15,3 +15,6 @@ if sys.path[:1] != [_SOURCE]:
 # times slower; no spinning at all makes one by itself slower (benchmarks/threads.py).
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+
+# Only errors of torch's C++ part. It would warn of a choice that is meant (nmt.training.group).
+os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")

@@ -4,15 +4,16 @@ Reads
     data/tokens/{train,val}.{de,en}.jsonl, tokenizer.json
     data/vocab/{de,en}.json
 Writes
-    models/MODEL/SEED/weights.safetensors   the best epoch's weights
-    models/MODEL/SEED/config.json           all that is needed to use them
-    models/MODEL/SEED/history.jsonl         figures of each epoch
-    models/MODEL/SEED/iterations.csv        loss of each batch
+    models/MODEL/SEED/weights.safetensors             the best epoch's weights
+    models/MODEL/SEED/config.json                     all that is needed to use them
+    models/MODEL/SEED/history.jsonl, iterations.csv   figures of each epoch, loss of each batch
 
-A training that was stopped goes on after its last whole epoch, with the same result.
+A training that was stopped goes on after its last whole epoch, with the same result. With
+compute.processes above 1 it starts the others itself, on this machine, or torchrun starts as many.
 
 Example:
     python -m pipeline.train --model additive --seed 1
+    torchrun --nproc-per-node 2 -m pipeline.train --model additive --seed 1
 """
 
 from pathlib import Path

@@ -13,3 +13,4 @@ class ComputeSettings(Settings):
     device: Literal["cpu", "cuda", "auto"] = Field(description="cpu, cuda, or auto: cuda if any")
     precision: Literal["float32", "bfloat16"] = Field(description="bfloat16 means autocast")
     threads: int = Field(ge=1, le=1024, description="threads of a torch operation")
+    processes: int = Field(ge=1, le=1024, description="processes that share one training")

@@ -27,6 +27,7 @@ BY_KEY = {
     "data.sources": "download",
     "data.files": "download",
     "compute": "train translate plot report",
+    "compute.processes": "train report",
     "tokenizer": "tokenize",
     "vocab": "build_vocab report",
     "models.baseline": "train@baseline-1 train@baseline-2 report",

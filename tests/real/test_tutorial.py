@@ -77,7 +77,7 @@ def _losses(
     )  # fmt: skip
     seed_everything(seed)
     model = Seq2Seq(settings, source_size, target_size).train()
-    compute = ComputeSettings(device="cpu", precision="float32", threads=1)
+    compute = ComputeSettings(device="cpu", precision="float32", threads=1, processes=1)
     trainer = Trainer(model, TRAINING, compute, seed, Checkpoint(folder))
     order = generator(seed).permutation(len(pairs))[: 50 * 128]
     return [

@@ -20,7 +20,7 @@ from nmt.training.settings import TeacherForcing, TrainingSettings
 from nmt.training.state import Checkpoint
 from nmt.training.trainer import Corpora, Trainer
 
-COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1)
+COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1, processes=1)
 TRAINING = TrainingSettings(
     epochs=12,
     batch_unit="sentences",

@@ -161,7 +161,7 @@ DATA = {
         for lang in ("de", "en")
     },
 }
-COMPUTE = {"device": "cpu", "precision": "float32", "threads": 1}
+COMPUTE = {"device": "cpu", "precision": "float32", "threads": 1, "processes": 1}
 
 
 def make_job(root: Path, grid: Mapping[str, object] | None = None, **plots: object) -> Job:

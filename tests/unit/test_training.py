@@ -24,7 +24,7 @@ from nmt.training.trainer import Corpora, Trained, Trainer, batch_loss
 from nmt.training.validation import validate
 
 WORDS = [f"w{i}" for i in range(20)]
-COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1)
+COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1, processes=1)
 
 
 def training(**changes: object) -> TrainingSettings:

@@ -28,7 +28,7 @@ from nmt.spacing import Spacing
 from nmt.translations import read_attention, read_hypotheses, read_record
 from tests.unit.search_models import SIZE, real_model, settings, sources
 
-COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1)
+COMPUTE = ComputeSettings(device="cpu", precision="float32", threads=1, processes=1)
 
 # --- unknown words ---------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import read_parallel, read_tokenizer, stream_parallel, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.device import prepare
 from nmt.files import replacing, sha256, write_jsonl, write_lines
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import ModelSettings
 from nmt.model.store import save_model
 from nmt.seeding import seed_everything
 from nmt.training.corpus import encode_pairs
+from nmt.training.group import Group
+from nmt.training.processes import run_together
 from nmt.training.settings import TrainingSettings
 from nmt.training.state import Checkpoint, Progress, fingerprint
 from nmt.training.stored import open_pairs, store_pairs
@@ -65,15 +67,23 @@ class Job:
 
 
 def train_model(job: Job) -> None:
-    """Train and write `job.out`, whole or not at all.
+    """Train, in as many processes as `compute.processes` says, and write `job.out` at the end.
 
     Raises:
         DataError: a file is missing or damaged.
-        TrainingError: training diverged; nothing is written.
+        TrainingError: training diverged, or one of the processes failed; nothing is written.
     """
-    device = prepare(job.compute)
+    run_together(job.compute, partial(_train, job))
+
+
+def _train(job: Job, group: Group, device: torch.device) -> None:
+    """Do one process's part of a training."""
     source, target = (Vocabulary.load(path) for path in job.vocabularies)
     checkpoint = Checkpoint(job.state / _fingerprint(job))
+    if group.leads and not checkpoint.corpus.exists():
+        train = stream_parallel(job.tokens, job.data.train, *job.data.languages)
+        store_pairs(checkpoint.corpus, train, source, target, job.training.max_length)
+    group.wait()
     corpora = _read(job, source, target, checkpoint.corpus)
     seed_everything(job.seed)
     model = Seq2Seq(job.model, len(source), len(target)).to(device)
@@ -82,16 +92,16 @@ def train_model(job: Job) -> None:
         job.name, job.seed, model.parameter_count, len(corpora.train), corpora.train.dropped,
         device,
     )  # fmt: skip
-    trained = Trainer(model, job.training, job.compute, job.seed, checkpoint).run(corpora)
-    _write(job, model, trained, corpora)
-    checkpoint.remove()
+    trainer = Trainer(model, job.training, job.compute, job.seed, checkpoint, group)
+    trained = trainer.run(corpora)
+    group.wait()  # no result of a training that another process did not end
+    if group.leads:
+        _write(job, model, trained, corpora)
+        checkpoint.remove()
 
 
 def _read(job: Job, source: Vocabulary, target: Vocabulary, stored: Path) -> Corpora:
-    """Read both splits; the training side by way of files in the folder `stored`."""
-    if not stored.exists():
-        train = stream_parallel(job.tokens, job.data.train, *job.data.languages)
-        store_pairs(stored, train, source, target, job.training.max_length)
+    """Read both splits; the training side is already stored."""
     validation = read_parallel(job.tokens, job.data.validation, *job.data.languages)
     return Corpora(
         open_pairs(stored), encode_pairs(validation, source, target), validation.trg, target

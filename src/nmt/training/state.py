@@ -101,8 +101,9 @@ class Checkpoint:
         state = torch.load(self._path, map_location=device, weights_only=True)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-        for mean, kept in zip(average, state["average"], strict=True):
-            mean.copy_(kept)
+        if average:
+            for mean, kept in zip(average, state["average"], strict=True):
+                mean.copy_(kept)
         progress = Progress(**state["progress"])
         log.info("going on after epoch %d, from %s", progress.epoch, self._path.parent.name[:12])
         return progress, state["best"]

@@ -3,7 +3,7 @@
 import logging
 import math
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from nmt.model.seq2seq import Seq2Seq
 from nmt.seeding import generator, seed_everything
 from nmt.training.average import Average
 from nmt.training.corpus import Batch, Numbers, Pairs, make_batch, plan_batches
+from nmt.training.group import ALONE, Group
 from nmt.training.optimizer import learning_rate, make_optimizer
 from nmt.training.regularization import consistent_loss, drop_words, twice
 from nmt.training.settings import TrainingSettings
@@ -59,6 +60,7 @@ class Trainer:
         compute: device and precision.
         seed: decides the order of batches, dropout and teacher forcing.
         checkpoint: where the state between epochs is kept.
+        group: the processes that share this training.
     """
 
     def __init__(
@@ -68,16 +70,19 @@ class Trainer:
         compute: ComputeSettings,
         seed: int,
         checkpoint: Checkpoint,
+        group: Group = ALONE,
     ) -> None:
         self.model = model
         self.settings = settings
         self.compute = compute
         self.seed = seed
         self.checkpoint = checkpoint
+        self.group = group
         self.device = model.output.bias.device
-        self.objective = Objective(model, settings)
+        self.objective = group.parallel(Objective(model, settings))
         self.optimizer = make_optimizer(model, settings)
-        self.average = None if settings.ema_decay is None else Average(model, settings.ema_decay)
+        decay = settings.ema_decay if group.leads else None
+        self.average = None if decay is None else Average(model, decay)
         self.progress = Progress()
         self.best: dict[str, Tensor] = {}
 
@@ -90,7 +95,8 @@ class Trainer:
         self._resume()
         while self.progress.epoch < self.settings.epochs and not self._out_of_patience():
             self._epoch(corpora)
-            self._save()
+            if self.group.leads:
+                self._save()
         return Trained(self.best, self.progress)
 
     def _resume(self) -> None:
@@ -107,21 +113,33 @@ class Trainer:
     def _epoch(self, corpora: Corpora) -> None:
         """Run one epoch and take its figures down."""
         epoch = self.progress.epoch + 1
-        seed_everything(self.seed, epoch)
+        seed_everything(*self.group.seeds(self.seed, epoch))
         rng = generator(self.seed, epoch)
         plan = plan_batches(corpora.train, self.settings, rng)
         forcing = self.settings.teacher_forcing.probability(epoch)
         loss, rate = self._train(corpora.train, plan, epoch, forcing, rng)
         with self.average.applied() if self.average else nullcontext():
+            figures = self._validate(corpora)
+            row = _row(epoch, loss, rate, forcing, figures)
+            self._take_down(row)
+        if self.group.leads:
+            self._announce(row)
+
+    def _validate(self, corpora: Corpora) -> Validation:
+        """Measure the model; the leader does, and tells the others."""
+        figures = Validation(0.0, 0.0, 0.0)
+        if self.group.leads:
             figures = validate(
                 self.model, corpora.validation, corpora.references, corpora.target, self.compute
             )
-            row = _row(epoch, loss, rate, forcing, figures)
-            self._take_down(row)
+        return Validation(*self.group.tell(astuple(figures)))
+
+    def _announce(self, row: dict[str, float]) -> None:
         metrics.info(
             "epoch %d of %d: training loss %.3f, validation perplexity %.2f, BLEU %.2f",
-            epoch, self.settings.epochs, loss, figures.perplexity, figures.bleu,
-            extra={"step": epoch, "metrics": row},
+            row["epoch"], self.settings.epochs, row["train_loss"], row["validation_perplexity"],
+            row["validation_bleu"],
+            extra={"step": row["epoch"], "metrics": row},
         )  # fmt: skip
 
     def _take_down(self, row: dict[str, float]) -> None:
@@ -130,7 +148,7 @@ class Trainer:
         self.progress = replace(self.progress, epoch=epoch, history=[*self.progress.history, row])
         if self._is_best():
             self.progress = replace(self.progress, best_epoch=epoch)
-            self.best = self.model.copy_weights()
+            self.best = self.model.copy_weights() if self.group.leads else {}
 
     def _train(
         self,
@@ -146,41 +164,59 @@ class Trainer:
         steps = self.settings.epochs * len(plan)
         losses = torch.zeros(len(plan), device=self.device)
         rate = 0.0
-        bar = tqdm(
-            plan,
-            desc=f"epoch {epoch}/{self.settings.epochs}",
-            unit="batch",
-            leave=False,
-            disable=None,
-        )
+        name, hidden = f"epoch {epoch}/{self.settings.epochs}", None if self.group.leads else True
+        bar = tqdm(plan, desc=name, unit="batch", leave=False, disable=hidden)
         for i, numbers in enumerate(bar, 1):
             rate = learning_rate(self.settings, done + i, steps)
-            batch = make_batch(pairs, numbers)
-            losses[i - 1] = self._step(batch.to(self.device), rate, _draw(batch, forcing, rng))
+            forced = _draw(int(pairs.trg.lengths[numbers].max()), forcing, rng)
+            batch, share = self._part(pairs, numbers)
+            losses[i - 1] = self._step(batch.to(self.device), rate, forced, share)
             if self.average:
                 self.average.update(done + i)
             if i % _CHECK == 0 or i == len(plan):
                 bar.set_postfix(loss=f"{self._checked(losses[i - 1], epoch, i):.3f}")
-        values = losses.double().cpu()
+        values = self.group.sum(losses.double())
         self.progress.losses.append(tuple(values.tolist()))
         tokens = np.array([pairs.trg.lengths[numbers].sum() for numbers in plan])
         return float((values.numpy() * tokens).sum() / tokens.sum()), rate
 
-    def _step(self, batch: Batch, rate: float, forced: list[bool] | None) -> Tensor:
-        """Take one step down the loss of a batch; return the loss, still on the device."""
+    def _part(self, pairs: Pairs, numbers: Numbers) -> tuple[Batch, float]:
+        """Return this process's part of a joined batch, and its share of the real target tokens.
+
+        A process that has no pair takes one along, with a share of 0.
+        """
+        part = self.group.part(numbers)
+        lengths = pairs.trg.lengths
+        share = float(lengths[part].sum() / lengths[numbers].sum())
+        return make_batch(pairs, part if len(part) else numbers[:1]), share
+
+    def _step(
+        self, batch: Batch, rate: float, forced: list[bool] | None, share: float = 1.0
+    ) -> Tensor:
+        """Take one step down the loss of a batch; return the loss, still on the device.
+
+        Args:
+            batch: this process's part of the joined batch.
+            rate: learning rate.
+            forced: for each step of the joined batch whether its input is the true token.
+            share: of the joined batch's real tokens; the loss that is returned has this weight.
+        """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, self.compute):
-            loss: Tensor = self.objective(batch, forced)
-        loss.backward()  # type: ignore[no-untyped-call]
+            loss: Tensor = self.objective(batch, forced and forced[: batch.inputs.shape[1]])
+        if self.group.size > 1:
+            loss = loss * share
+        # The mean gradient of the processes is made, and their sum is meant.
+        (loss * self.group.size).backward()  # type: ignore[no-untyped-call]
         if self.settings.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
         self.optimizer.step()
         return loss.detach()
 
     def _checked(self, loss: Tensor, epoch: int, batch: int) -> float:
-        value = float(loss)
+        value = float(self.group.sum(loss))
         if not math.isfinite(value):
             raise TrainingError(
                 f"the loss is {value} at batch {batch} of epoch {epoch}; training has diverged: "
@@ -238,11 +274,11 @@ def batch_loss(
     return cross_entropy(model.output(real), gold, label_smoothing=label_smoothing)
 
 
-def _draw(batch: Batch, probability: float, rng: np.random.Generator) -> list[bool] | None:
+def _draw(steps: int, probability: float, rng: np.random.Generator) -> list[bool] | None:
     """Draw for each step whether its input is the true token; None: all are."""
     if probability >= 1.0:
         return None
-    forced: list[bool] = (rng.random(batch.inputs.shape[1]) < probability).tolist()
+    forced: list[bool] = (rng.random(steps) < probability).tolist()
     return forced
 
 
