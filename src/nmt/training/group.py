@@ -1,7 +1,7 @@
 """The processes that share one training: their parts of a batch, and what they tell each other.
 
-Sums over processes of numbers on the CPU go over gloo, gradients of a GPU over NCCL. One process
-by itself is a group of one; it never touches torch.distributed.
+Figures are exchanged on the CPU, over gloo; gradients where they are, on a GPU over NCCL. One
+process by itself is a group of one, and never touches torch.distributed.
 """
 
 from collections.abc import Sequence
@@ -59,13 +59,13 @@ class Group:
             module, find_unused_parameters=True, forward_sync_buffers=False
         )
 
-    def sum(self, values: Tensor) -> Tensor:
-        """Return the sum of all processes' values, on the CPU. They wait for each other."""
+    def mean(self, values: Tensor) -> Tensor:
+        """Return the mean of all processes' values, on the CPU. They wait for each other."""
         if self.size == 1:
             return values.detach().cpu()
         total = values.detach().to("cpu", copy=True)
         distributed.all_reduce(total)
-        return total
+        return total / self.size
 
     def tell(self, values: Sequence[float]) -> list[float]:
         """Return the values that the leader gave; the others give as many, of any kind."""
@@ -77,7 +77,7 @@ class Group:
 
     def wait(self) -> None:
         """Wait until all processes have come here."""
-        self.sum(torch.zeros(1))
+        self.mean(torch.zeros(1))
 
 
 ALONE = Group()

@@ -51,7 +51,7 @@ def run_together(compute: ComputeSettings, work: Work) -> None:
         TrainingError: another process failed; all have ended.
         NmtError: the work itself raised it here.
     """
-    started = int(os.environ.get("WORLD_SIZE", "1"))
+    started = int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
     if started > 1:
         _take_place(started, compute, work)
     elif compute.processes > 1:

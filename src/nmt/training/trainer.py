@@ -169,29 +169,28 @@ class Trainer:
         for i, numbers in enumerate(bar, 1):
             rate = learning_rate(self.settings, done + i, steps)
             forced = _draw(int(pairs.trg.lengths[numbers].max()), forcing, rng)
-            batch, share = self._part(pairs, numbers)
-            losses[i - 1] = self._step(batch.to(self.device), rate, forced, share)
+            batch, weight = self._part(pairs, numbers)
+            losses[i - 1] = self._step(batch.to(self.device), rate, forced, weight)
             if self.average:
                 self.average.update(done + i)
             if i % _CHECK == 0 or i == len(plan):
                 bar.set_postfix(loss=f"{self._checked(losses[i - 1], epoch, i):.3f}")
-        values = self.group.sum(losses.double())
+        values = self.group.mean(losses.double())
         self.progress.losses.append(tuple(values.tolist()))
         tokens = np.array([pairs.trg.lengths[numbers].sum() for numbers in plan])
         return float((values.numpy() * tokens).sum() / tokens.sum()), rate
 
     def _part(self, pairs: Pairs, numbers: Numbers) -> tuple[Batch, float]:
-        """Return this process's part of a joined batch, and its share of the real target tokens.
+        """Return this process's part of a joined batch, and its weight in the mean of all parts.
 
-        A process that has no pair takes one along, with a share of 0.
+        The weight goes by real target tokens; a process that has no pair takes one with weight 0.
         """
-        part = self.group.part(numbers)
-        lengths = pairs.trg.lengths
-        share = float(lengths[part].sum() / lengths[numbers].sum())
-        return make_batch(pairs, part if len(part) else numbers[:1]), share
+        part, lengths = self.group.part(numbers), pairs.trg.lengths
+        weight = self.group.size * float(lengths[part].sum() / lengths[numbers].sum())
+        return make_batch(pairs, part if len(part) else numbers[:1]), weight
 
     def _step(
-        self, batch: Batch, rate: float, forced: list[bool] | None, share: float = 1.0
+        self, batch: Batch, rate: float, forced: list[bool] | None, weight: float = 1.0
     ) -> Tensor:
         """Take one step down the loss of a batch; return the loss, still on the device.
 
@@ -199,24 +198,23 @@ class Trainer:
             batch: this process's part of the joined batch.
             rate: learning rate.
             forced: for each step of the joined batch whether its input is the true token.
-            share: of the joined batch's real tokens; the loss that is returned has this weight.
+            weight: of the loss, in the mean over all processes; the returned one has it.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, self.compute):
             loss: Tensor = self.objective(batch, forced and forced[: batch.inputs.shape[1]])
-        if self.group.size > 1:
-            loss = loss * share
-        # The mean gradient of the processes is made, and their sum is meant.
-        (loss * self.group.size).backward()  # type: ignore[no-untyped-call]
+        if weight != 1.0:
+            loss = loss * weight
+        loss.backward()  # type: ignore[no-untyped-call]
         if self.settings.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
         self.optimizer.step()
         return loss.detach()
 
     def _checked(self, loss: Tensor, epoch: int, batch: int) -> float:
-        value = float(self.group.sum(loss))
+        value = float(self.group.mean(loss))
         if not math.isfinite(value):
             raise TrainingError(
                 f"the loss is {value} at batch {batch} of epoch {epoch}; training has diverged: "
