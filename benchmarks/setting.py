@@ -30,6 +30,7 @@ class Sizes:
         long_sentences: sentences of such a length that are decoded.
         alone: whether each cost of growth is measured in a fresh process.
         bleu: validation BLEU that a training is timed to.
+        bleu_epochs: epochs in which its learning rate falls to zero.
     """
 
     rounds: int
@@ -50,6 +51,7 @@ class Sizes:
     long_sentences: int
     alone: bool
     bleu: float
+    bleu_epochs: int
 
 
 FULL = Sizes(
@@ -71,6 +73,7 @@ FULL = Sizes(
     long_sentences=64,
     alone=True,
     bleu=33.0,
+    bleu_epochs=2,
 )
 
 QUICK = Sizes(
@@ -92,6 +95,7 @@ QUICK = Sizes(
     long_sentences=2,
     alone=False,
     bleu=0.0,
+    bleu_epochs=1,
 )
 
 

@@ -36,7 +36,7 @@ def train_to_bleu(setting: Setting) -> Course:
     anew = replace(setting, tokens=setting.work / "anew", vocab=setting.work / "anew-vocab")
     make_corpus(anew)
     preparing = time.perf_counter() - began
-    training = training_settings(anew)
+    training = training_settings(anew).model_copy(update={"epochs": setting.sizes.bleu_epochs})
     corpus = read_corpus(anew, training.max_length)
     trainer = new_trainer(default_model(anew), corpus, training, compute_settings(anew))
     found: list[float] = []
