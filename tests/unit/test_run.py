@@ -113,7 +113,7 @@ def test_no_except_exception_swallows_a_signal() -> None:
 def test_a_second_signal_does_not_disturb_the_ending() -> None:
     with interruptible():
         with pytest.raises(Interrupted):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
 
 

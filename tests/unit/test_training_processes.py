@@ -127,6 +127,7 @@ def test_a_kill_ends_all_and_what_follows_equals_never_having_stopped(
     assert not (tmp_path / "cut").exists()
     train_model(world.job("resumed"))
     with caplog.at_level(logging.INFO, logger="nmt.metrics"):
+        caplog.clear()  # an earlier test may have let the loggers speak
         train_model(world.job("straight"))
     assert world.made("resumed") == world.made("straight")
     told = [record.__dict__["metrics"] for record in caplog.records if record.name == "nmt.metrics"]
