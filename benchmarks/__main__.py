@@ -7,7 +7,7 @@ Writes
     OUT/results.png     a picture of them
     PAGE                its table of figures
 
-It takes about ten minutes on two cores; with --to-bleu, several more.
+It takes some ten to twenty minutes on two cores; with --to-bleu, several more.
 
 Example:
     python -m benchmarks --out benchmarks --page docs/performance.md
