@@ -223,7 +223,7 @@ def decode(
 ) -> tuple[float, int]:
     """Translate sentences; return the seconds, and the tokens of the translations."""
     translator = Translator(
-        model, corpus.source, corpus.corpora.target, " ".join, decoding, compute
+        (model,), corpus.source, corpus.corpora.target, " ".join, decoding, compute
     )
     with contextlib.redirect_stderr(io.StringIO()):  # its progress bar would be in the way
         began = time.perf_counter()

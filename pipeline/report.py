@@ -1,13 +1,13 @@
 """Put scores, tests, pictures, data and sample translations into tables and one page.
 
 Reads
-    reports/scores/MODEL-SEED.json                  of the grid alone
+    reports/scores/MODEL-SEED.json                  of the grid alone; SEED may be "ensemble"
     reports/{training,attention,encoder_states}/    pictures and captions.json
     translations/MODEL/SEED/hypotheses/{TEST}.jsonl
     data/raw, data/tokens, data/vocab
 Writes
     reports/bleu.csv            model,seed,test_set,metric,score,signature,sentences
-    reports/bleu.md             the same as tables, with mean and spread over seeds
+    reports/bleu.md             the same as tables, with mean and spread over seeds; ensembles
     reports/significance.csv    each model against the baseline
     reports/index.html          everything, in one file that needs no other
 

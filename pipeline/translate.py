@@ -40,7 +40,7 @@ def translate(
             data=values.section("data", DataSettings),
             compute=values.section("compute", ComputeSettings),
             decoding=values.section("decoding", DecodingSettings),
-            model=models / model / str(seed),
+            models=(models / model / str(seed),),
             tokens=tokens,
             vocab=vocab,
             out=out / model / str(seed),

@@ -15,7 +15,10 @@ from nmt.run.stage import stage_names
 from nmt.settings import ENTRIES, SECTIONS
 from tests.world.project import ROOT, World
 
-FLOW = ["download", "tokenize", "build_vocab", "train", "translate", "evaluate", "plot", "report"]
+FLOW = [
+    "download", "tokenize", "build_vocab", "train", "translate", "translate_ensemble", "evaluate",
+    "evaluate_ensemble", "plot", "report",
+]  # fmt: skip
 
 
 def test_stages_and_scripts_have_the_same_names() -> None:
@@ -31,20 +34,36 @@ def test_each_stage_is_described() -> None:
     ] == []
 
 
-def test_each_stage_is_run_by_its_script_with_its_model_and_seed() -> None:
-    for stage in stages(ROOT).values():
+def test_each_stage_is_run_by_its_script_with_its_model_and_seed(finished: World) -> None:
+    for stage in stages(finished.root).values():
         name, _, item = stage.address.partition("@")
-        model, _, seed = item.rpartition("-")
-        options = f" --model {model} --seed {seed}" if item else ""
+        model, _, seed = item.partition("-")
+        options = f" --model {model}" if model else ""
+        options += f" --seed {seed}" if seed else ""
         assert stage.command == f"python -m pipeline.run {name}{options}"
 
 
-def test_the_grid_makes_the_stages() -> None:
-    grid = Params.read(ROOT / "params.yaml").value("grid")
+@pytest.mark.parametrize("world", ["project", "small world"])
+def test_the_grid_makes_the_stages(finished: World, world: str) -> None:
+    root = ROOT if world == "project" else finished.root
+    grid = Params.read(root / "params.yaml").value("grid")
     items = [f"{model}-{seed}" for model in grid["models"] for seed in grid["seeds"]]
     expected = ["download", "tokenize", "build_vocab", "plot", "report"]
     expected += [f"{name}@{item}" for name in ("train", "translate", "evaluate") for item in items]
-    assert sorted(stages(ROOT)) == sorted(expected)
+    for model in grid["ensembles"]:
+        expected += [f"translate_ensemble@{model}", f"evaluate_ensemble@{model}"]
+    assert sorted(stages(root)) == sorted(expected)
+
+
+def test_an_ensemble_stands_after_all_trainings_of_its_model(finished: World) -> None:
+    found = stages(finished.root)
+    needs = found["translate_ensemble@additive"].needs
+    assert [need for need in needs if need.startswith("train@")] == [
+        "train@additive-1",
+        "train@additive-2",
+    ]
+    assert "translate_ensemble@additive" in found["evaluate_ensemble@additive"].needs
+    assert "evaluate_ensemble@additive" in found["report"].needs
 
 
 def test_a_stage_stands_after_those_that_it_needs() -> None:

@@ -15,7 +15,8 @@ from nmt.params import Params
 from nmt.run.inputs import flatten
 from tests.world.project import ROOT, World, split_key
 
-ALL = "download tokenize build_vocab train translate evaluate plot report"
+TRANSLATE, EVALUATE = "translate translate_ensemble", "evaluate evaluate_ensemble"
+ALL = f"download tokenize build_vocab train {TRANSLATE} {EVALUATE} plot report"
 
 # The longest prefix of a key counts. What follows a stale stage is stale only if results differ.
 BY_KEY = {
@@ -23,10 +24,10 @@ BY_KEY = {
     "data.target_language": ALL,
     "data.train": "download tokenize build_vocab train report",
     "data.validation": "download tokenize build_vocab train report",
-    "data.tests": "download tokenize build_vocab translate evaluate plot report",
+    "data.tests": f"download tokenize build_vocab {TRANSLATE} {EVALUATE} plot report",
     "data.sources": "download",
     "data.files": "download",
-    "compute": "train translate plot report",
+    "compute": f"train {TRANSLATE} plot report",
     "compute.processes": "train report",
     "tokenizer": "tokenize",
     "vocab": "build_vocab report",
@@ -36,9 +37,9 @@ BY_KEY = {
     "models.hard": "report",
     "models.transformer": "report",
     "training": "train report",
-    "decoding": "translate",
-    "evaluation": "evaluate",
-    "evaluation.bleu_tokenizer": "evaluate report",  # for the significance tests
+    "decoding": TRANSLATE,
+    "evaluation": EVALUATE,
+    "evaluation.bleu_tokenizer": f"{EVALUATE} report",  # for the significance tests
     "plots": "plot",
     "report": "report",
 }
@@ -46,6 +47,7 @@ BY_KEY = {
 BY_FILE = {
     "pipeline/__init__.py": ALL,
     "pipeline/train.py": "train",
+    "pipeline/translate_ensemble.py": "translate_ensemble",
     "pipeline/run.py": "",
     "src/nmt/__init__.py": ALL,
     "src/nmt/audit/__init__.py": "",
@@ -54,23 +56,25 @@ BY_FILE = {
     "src/nmt/history/__init__.py": "",
     "src/nmt/corpus/vocabulary.py": ALL,
     "src/nmt/dag.py": "",
-    "src/nmt/decoding/search.py": "translate",
+    "src/nmt/decoding/search.py": TRANSLATE,
     "src/nmt/describe.py": "",
-    "src/nmt/device.py": "train translate plot",
+    "src/nmt/device.py": f"train {TRANSLATE} plot",
     "src/nmt/download/web.py": "download",
-    "src/nmt/evaluation/metrics.py": "evaluate report",
-    "src/nmt/model/attention.py": "train translate plot",
+    "src/nmt/ensembles.py": f"{TRANSLATE} {EVALUATE} plot report",
+    "src/nmt/evaluation/metrics.py": f"{EVALUATE} report",
+    "src/nmt/grid.py": "translate_ensemble evaluate_ensemble plot report",
+    "src/nmt/model/attention.py": f"train {TRANSLATE} plot",
     "src/nmt/plots/heatmaps.py": "plot",
     "src/nmt/provenance/git.py": "",
     "src/nmt/report/tables.py": "report",
     "src/nmt/run/locks.py": "",
     "src/nmt/settings.py": "",
-    "src/nmt/spacing/counts.py": "build_vocab translate",
+    "src/nmt/spacing/counts.py": f"build_vocab {TRANSLATE}",
     "src/nmt/tokenization/corpus.py": "tokenize",
     "src/nmt/tracking/store.py": "",
     "src/nmt/training/trainer.py": "train",
-    "src/nmt/translations/attention.py": "translate evaluate plot report",
-    "src/nmt/validation/greedy.py": "train translate",
+    "src/nmt/translations/attention.py": f"{TRANSLATE} {EVALUATE} plot report",
+    "src/nmt/validation/greedy.py": f"train {TRANSLATE}",
     "src/nmt/vocab/build.py": "build_vocab",
     "Makefile": "",
     "Snakefile": "",
@@ -128,7 +132,7 @@ def test_a_new_file_in_a_package_makes_its_stages_stale(copied: World) -> None:
     path = copied.root / "src/nmt/decoding/sampling.py"
     path.touch()
     try:
-        assert stale(copied.root) == addresses(copied, "translate")
+        assert stale(copied.root) == addresses(copied, TRANSLATE)
     finally:
         path.unlink()
 
@@ -147,11 +151,14 @@ def test_byte_code_makes_nothing_stale(copied: World) -> None:
         ("grid.models", ["baseline", "additive", "fed_back"], "train translate evaluate"),
         ("grid.models", ["additive"], ""),
         ("grid.seeds", [1], ""),
+        ("grid.ensembles", [], ""),
+        ("grid.ensembles", ["additive", "baseline"], "translate_ensemble evaluate_ensemble"),
     ],
 )
 def test_a_changed_grid_makes_the_new_stages_stale(
     copied: World, key: str, value: list[Any], expected: str
 ) -> None:
+    """And with the seeds, the ensembles of all models; no training that there was."""
     params = copied.root / "params.yaml"
     before, known = params.read_bytes(), set(stages(copied.root))
     copied.set(key, value)
@@ -159,7 +166,8 @@ def test_a_changed_grid_makes_the_new_stages_stale(
         wanted = set(expected.split())
         new = {s.address for s in stages(copied.root).values() if s.name in wanted} - known
         assert bool(new) == bool(expected)
-        assert stale(copied.root) == new | {"plot", "report"}
+        of_seeds = "translate_ensemble evaluate_ensemble" if key == "grid.seeds" else ""
+        assert stale(copied.root) == new | addresses(copied, f"{of_seeds} plot report")
     finally:
         params.write_bytes(before)
 

@@ -4,6 +4,7 @@ An error is one plain message and exit code 1. What the stage wrote before stays
 nothing half-written lies about.
 """
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,8 @@ def run(world: World, address: str, **environment: str) -> Done:
         "train@baseline-2",
         "translate@baseline-2",
         "evaluate@baseline-2",
+        "translate_ensemble@additive",
+        "evaluate_ensemble@additive",
         "plot",
         "report",
     ],
@@ -113,6 +116,17 @@ def hypotheses_short(world: World) -> None:
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
 
 
+def other_width(world: World) -> None:
+    """Another model's files in the place of a member's."""
+    remove(world.root / "models/additive/2")
+    shutil.copytree(world.root / "models/baseline/2", world.root / "models/additive/2")
+
+
+def other_members(world: World) -> None:
+    path = world.root / "translations/additive/ensemble/hypotheses/record.json"
+    path.write_text(re.sub(r"(\"seed\": \[[^]]*)2", r"\g<1>3", path.read_text()))
+
+
 def no_weights(world: World) -> None:
     remove(world.root / "models/additive/1/weights.safetensors")
 
@@ -138,6 +152,8 @@ CASES = [
     ("translate@additive-1", no_weights, "weights.safetensors: does not fit", "No such file"),
     ("evaluate@additive-1", other_spacy, "made with another tokenizer", "spacy"),
     ("evaluate@additive-1", hypotheses_short, "test_one", "11"),
+    ("translate_ensemble@additive", other_width, "can't translate together", "same settings"),
+    ("evaluate_ensemble@additive", other_members, "(1, 2)", "translate_ensemble@additive"),
     ("plot", history_missing, "models/additive/2/history.jsonl", "dvc repro train@additive-2"),
     ("report", score_missing, "reports/scores/additive-2.json", "dvc repro evaluate@additive-2"),
 ]

@@ -55,9 +55,9 @@ def test_all_is_right_and_nothing_is_changed(finished: World) -> None:
     assert done.returncode == 0, done.stdout
     assert state_of_all_files(finished) == before
     found = json.loads(done.stdout[done.stdout.index("{") :])
-    assert found["verdict"].startswith("All 32 figures hold")
+    assert found["verdict"].startswith("All 40 figures hold")
     assert {f["status"] for link in found["links"] for f in link["findings"]} == {"ok"}
-    assert {f["score"] for f in found["figures"]} and len(found["figures"]) == 32
+    assert {f["score"] for f in found["figures"]} and len(found["figures"]) == 40
     chain = [
         "record dvc.lock",
         "record of runs sqlite:///mlflow.db",
@@ -73,6 +73,14 @@ def test_all_is_right_and_nothing_is_changed(finished: World) -> None:
     ]
     figure = next(f for f in found["figures"] if (f["model"], f["seed"]) == ("additive", "1"))
     assert figure["chain"] == chain
+    ensemble = next(f for f in found["figures"] if f["seed"] == "ensemble")
+    assert ensemble["chain"] == [
+        *chain[:8],
+        "model models/additive/2 (train@additive-2)",
+        "hypotheses translations/additive/ensemble (translate_ensemble@additive)",
+        "score file reports/scores/additive-ensemble.json (evaluate_ensemble@additive)",
+        chain[-1],
+    ]
     model = next(link for link in found["links"] if link["title"] == chain[7])
     assert "src/nmt/model" in model["code"]
     assert model["params"]["models.additive.hidden"] == "16"
@@ -151,6 +159,13 @@ TAMPERINGS: dict[str, tuple[Callable[[World], None], str, str]] = {
         "hypotheses translations/additive/1 (translate@additive-1)",
         r"differs in translations/additive/1/hypotheses/test_one\.jsonl, line 3",
     ),
+    "a line of an ensemble": (
+        lambda world: change_line(
+            world, "translations/additive/ensemble/hypotheses/test_one.txt", 2
+        ),
+        "hypotheses translations/additive/ensemble (translate_ensemble@additive)",
+        r"differs in translations/additive/ensemble/hypotheses/test_one\.txt, line 2",
+    ),
     "a score": (
         change_score,
         "score file reports/scores/additive-1.json (evaluate@additive-1)",
@@ -213,10 +228,11 @@ def test_tampering_is_found_and_named(world: World, name: str) -> None:
 
 
 def test_only_the_figures_of_the_tampered_model_break(world: World) -> None:
+    """Its ensemble's among them."""
     flip_byte(world)
     found = audit(world.root)
     broken = {f"{f.model}-{f.seed}" for f in found.figures if f.status == Status.BROKEN}
-    assert broken == {"additive-1"}
+    assert broken == {"additive-1", "additive-ensemble"}
     assert [link.title for link in found.links if link.status == Status.BROKEN] == [
         "model models/additive/1 (train@additive-1)"
     ]
@@ -356,7 +372,13 @@ def replayed(found: Audit, stage: str) -> str:
 @pytest.mark.slow
 def test_replay_gives_the_same_bytes(finished: World) -> None:
     before = state_of_all_files(finished)
-    stages = ("tokenize", "train@additive-1", "evaluate@additive-1")
+    stages = (
+        "tokenize",
+        "train@additive-1",
+        "evaluate@additive-1",
+        "translate_ensemble@additive",
+        "evaluate_ensemble@additive",
+    )
     found = audit(finished.root, Replay(stages))
     assert found.exit_code == 0, as_text(found)
     for stage in stages:
@@ -398,7 +420,8 @@ def test_the_page(finished: World, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MULTI30K_MIRROR", str(finished.mirror))
     page = as_html(audit(finished.root))
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page), "asks for another file"
-    assert "additive, seed 1" in page and str(finished.root) not in page
+    assert "additive, seed 1" in page and "additive, ensemble" in page
+    assert str(finished.root) not in page
     out = tmp_path / "audit.html"
     done = command(finished, "--format", "html", "--out", str(out))
     assert done.returncode == 0

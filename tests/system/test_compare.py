@@ -33,8 +33,10 @@ def test_two_commits_and_an_experiment(world: World) -> None:
     assert found["complete"] and {cell["test"] for cell in found["scores"]} == {
         "test_one", "test_two",
     }  # fmt: skip
+    seeds = {"baseline": [1, 2], "additive": [1, 2], "additive (ensemble of 2)": [[1, 2]]}
+    assert {cell["model"] for cell in found["scores"]} == set(seeds)
     for cell in found["scores"]:
-        assert [pair[0][1] for pair in cell["items"]] == [1, 2]
+        assert [pair[0][1] for pair in cell["items"]] == seeds[cell["model"]]
         assert cell["tested"]["delta"] == pytest.approx(cell["metrics"][0]["delta"], abs=1e-3)
 
     nmt(world, "compare", "HEAD~1", "HEAD", "--format", "html", "--out", str(out))
@@ -47,6 +49,13 @@ def test_two_commits_and_an_experiment(world: World) -> None:
     assert all("test_one.bleu" in row["metrics"] and row["revisions"] for row in additive)
     one, other = (row["run"] for row in additive)
     assert "params: 2 differ" in nmt(world, "compare", one, other)
+    ensemble = [row for row in rows if row["stage"] == "evaluate_ensemble@additive"]
+    assert [(row["seed"], row["params"]["grid.seeds"]) for row in ensemble] == [
+        ("ensemble", "[1, 2]"),
+    ] * 2
+    assert all("test_one.bleu" in row["metrics"] and row["revisions"] for row in ensemble)
+    text = nmt(world, "compare", *(row["run"] for row in ensemble))
+    assert "additive (ensemble of 2) on test_one" in text and "can't tell" not in text
     baseline = [row for row in rows if row["stage"] == "train@baseline-1"]
     assert len({row["run"] for row in baseline}) == 1, "trained once, translated twice"
     assert [row["params"]["decoding.beam"] for row in baseline] == ["1", "2"]

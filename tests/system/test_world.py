@@ -33,7 +33,8 @@ def test_a_second_run_does_nothing(world: World) -> None:
 
 
 def test_the_report_covers_the_grid(finished: World) -> None:
-    assert scored(finished) == {"baseline-1", "baseline-2", "additive-1", "additive-2"}
+    single = {"baseline-1", "baseline-2", "additive-1", "additive-2"}
+    assert scored(finished) == single | {"additive-ensemble"}
     page = (finished.root / "reports/index.html").read_text(encoding="utf-8")
     assert "additive" in page and "data:image/png;base64," in page
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page), "asks for another file"
@@ -60,6 +61,7 @@ def test_an_experiment_reruns_the_changed_model_and_what_follows(world: World) -
 
     output = world.dvc("exp", "run", "--name", "wide", "--set-param", "models.additive.hidden=20")
     additive = items("train translate evaluate", "additive-1", "additive-2")
+    additive |= items("translate_ensemble evaluate_ensemble", "additive")
     assert set(stages_run(output)) == additive | {"plot", "report"}
     after = world.files(*MADE)
     changed = {path for path in before if before[path] != after[path]}
@@ -67,7 +69,8 @@ def test_an_experiment_reruns_the_changed_model_and_what_follows(world: World) -
     shown = world.dvc("exp", "show", "--csv")
     assert "wide" in shown
     difference = json.loads(world.dvc("metrics", "diff", "--json"))
-    assert set(difference) == {f"reports/scores/additive-{seed}.json" for seed in "12"}
+    scores = {f"reports/scores/additive-{seed}.json" for seed in ("1", "2", "ensemble")}
+    assert set(difference) == scores
 
     world.run("git", "checkout", "--quiet", "params.yaml")
     output = world.dvc("repro", "evaluate")
@@ -81,6 +84,7 @@ def test_an_experiment_reruns_the_changed_model_and_what_follows(world: World) -
 
 
 def test_a_model_less_and_a_seed_more(world: World) -> None:
+    world.set("grid.ensembles", [])
     world.set("grid.models", ["baseline"])
     assert set(stages_run(world.dvc("repro"))) == {"plot", "report"}
     assert scored(world) == {"baseline-1", "baseline-2"}
@@ -93,6 +97,44 @@ def test_a_model_less_and_a_seed_more(world: World) -> None:
     kept = world.files("models", "translations")
     assert {path: kept[path] for path in before} == before
     assert scored(world) == {"baseline-1", "baseline-2", "baseline-3"}
+    assert UP_TO_DATE in world.dvc("status")
+
+
+def test_an_ensemble_comes_and_goes(world: World) -> None:
+    """All else keeps its bytes, for its figures enter no mean and no spread of the models."""
+    before = world.files("models", "translations", "reports/scores")
+    with_it = (world.root / "reports/bleu.md").read_text(encoding="utf-8")
+    world.set("grid.ensembles", [])
+    assert set(stages_run(world.dvc("repro"))) == {"plot", "report"}
+    assert UP_TO_DATE in world.dvc("status")
+    assert scored(world) == {"baseline-1", "baseline-2", "additive-1", "additive-2"}
+    kept = world.files("models", "translations", "reports/scores")
+    assert kept == {path: content for path, content in before.items() if "ensemble" not in path}
+    without = (world.root / "reports/bleu.md").read_text(encoding="utf-8")
+    assert "ensemble" not in without
+    rows = [line for line in without.split("\n") if line.startswith(("| baseline", "| additive"))]
+    assert rows and set(rows) < set(with_it.split("\n"))
+
+    world.set("grid.ensembles", ["additive", "baseline"])
+    new = items("translate_ensemble evaluate_ensemble", "additive", "baseline")
+    assert set(stages_run(world.dvc("repro"))) <= new | {"plot", "report"}
+    assert scored(world) >= {"additive-ensemble", "baseline-ensemble"}
+    again = world.files("translations/additive/ensemble", "reports/scores")
+    assert {path: again[path] for path in before if path in again} == {
+        path: content for path, content in before.items() if path in again
+    }
+    assert UP_TO_DATE in world.dvc("status")
+
+
+def test_a_seed_more_translates_the_ensemble_anew(world: World) -> None:
+    world.set("grid.seeds", [1, 2, 3])
+    ensemble = items("translate_ensemble evaluate_ensemble", "additive")
+    new = items("train translate evaluate", "baseline-3", "additive-3")
+    assert set(stages_run(world.dvc("repro"))) == new | ensemble | {"plot", "report"}
+    assert "additive (ensemble of 3)" in (world.root / "reports/bleu.md").read_text("utf-8")
+    world.set("grid.seeds", [1, 2])
+    stages_again = set(stages_run(world.dvc("repro")))
+    assert stages_again <= ensemble | {"plot", "report"}
     assert UP_TO_DATE in world.dvc("status")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-LIBRARY = ("__init__.py", "errors.py", "files.py", "params.py", "script.py")
+LIBRARY = ("__init__.py", "ensembles.py", "errors.py", "files.py", "params.py", "script.py")
 PACKAGES = ("run", "tracking", "provenance")
 
 # Stands for the check of the real sections.
@@ -62,6 +62,8 @@ if __name__ == "__main__":
 
 MODEL_OPTIONS = "model: script.ModelOption, seed: script.SeedOption, "
 
+ALL_SEEDS = "model: script.ModelOption, "
+
 PARAMS = """
 training:
   rate: 0.5
@@ -71,7 +73,7 @@ models:
   a: {width: 4}
   b: {width: 8}
 plots: {dpi: 90}
-grid: {models: [a, b], seeds: [1, 2]}
+grid: {models: [a, b], seeds: [1, 2], ensembles: [b]}
 """
 
 
@@ -119,6 +121,8 @@ class Project:
             (root / "pipeline" / f"{name}.py").write_text(SCRIPT.format(options=""))
         for name in ("train", "evaluate"):
             (root / "pipeline" / f"{name}.py").write_text(SCRIPT.format(options=MODEL_OPTIONS))
+        for name in ("translate_ensemble", "evaluate_ensemble"):
+            (root / "pipeline" / f"{name}.py").write_text(SCRIPT.format(options=ALL_SEEDS))
         (root / "params.yaml").write_text(PARAMS)
         (root / "pyproject.toml").write_text('[project]\nname = "toy"\n')
         return cls(root)

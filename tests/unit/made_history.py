@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 
 from nmt.corpus.tokens import write_tokens
+from nmt.ensembles import Seed
 from nmt.evaluation.metrics import bleu, chrf
 from nmt.evaluation.scores import ModelScores, SetScores, write_scores
 from nmt.evaluation.settings import EvaluationSettings
@@ -109,6 +110,8 @@ class Made:
         for model in self.params["grid"]["models"]:
             for seed in self.params["grid"]["seeds"]:
                 lock |= self._of(model, seed)
+        for model in self.params["grid"].get("ensembles", []):
+            lock |= self._ensemble(model)
         lock = json.loads(json.dumps(lock))  # else YAML writes what stands twice as an alias
         content = yaml.safe_dump({"schema": "2.0", "stages": lock}, sort_keys=False)
         write_text(self.root / "dvc.lock", content)
@@ -185,8 +188,31 @@ class Made:
             },
         }
 
+    def _ensemble(self, model: str) -> dict[str, Any]:
+        """Write the results of all seeds at once; return their two stages of dvc.lock."""
+        params, seeds = self.params, tuple(self.params["grid"]["seeds"])
+        folder = f"translations/{model}/ensemble"
+        texts = translations(self.noise[model] / 2, sum(seeds))
+        _write_translations(self.root / folder, model, seeds, texts)
+        write_scores(self.root / "reports" / "scores", _scores(model, seeds, texts, params))
+        grid = {"grid": {"seeds": list(seeds)}}
+        return {
+            f"translate_ensemble@{model}": {
+                "cmd": "translate",
+                "deps": [self._entry(f"models/{model}"), self._entry("data/tokens")],
+                "params": {"params.yaml": {"decoding": params["decoding"], **grid}},
+                "outs": [self._entry(f"{folder}/attention"), self._entry(f"{folder}/hypotheses")],
+            },
+            f"evaluate_ensemble@{model}": {
+                "cmd": "evaluate",
+                "deps": [self._entry(f"{folder}/hypotheses"), self._entry("data/raw")],
+                "params": {"params.yaml": {"evaluation": params["evaluation"], **grid}},
+                "outs": [self._entry(f"reports/scores/{model}-ensemble.json")],
+            },
+        }
 
-def _write_translations(folder: Path, model: str, seed: int, texts: list[str]) -> None:
+
+def _write_translations(folder: Path, model: str, seed: Seed, texts: list[str]) -> None:
     rows = 0 if model == "base" else 1  # the first model has no attention
     found = [Hypothesis(t.split(), t, -1.0, False, 0, 0, len(t.split())) for t in texts]
     (folder / "hypotheses").mkdir(parents=True, exist_ok=True)
@@ -201,7 +227,7 @@ def _write_translations(folder: Path, model: str, seed: int, texts: list[str]) -
     write_attention(folder / "attention", TEST, weights)
 
 
-def _scores(model: str, seed: int, texts: list[str], params: dict[str, Any]) -> ModelScores:
+def _scores(model: str, seed: Seed, texts: list[str], params: dict[str, Any]) -> ModelScores:
     by_bleu = bleu(texts, references(), EVALUATION, lowercase=True)
     by_chrf = chrf(texts, references(), EVALUATION, lowercase=True)
     values = SetScores(

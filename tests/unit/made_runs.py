@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nmt.ensembles import split_address
 from nmt.provenance import names
 
 BEGIN = 1_700_000_000_000
@@ -44,7 +45,7 @@ def _write(database: sqlite3.Connection, experiment: int, run: MadeRun, started:
         "user_id) VALUES (?, ?, ?, ?, 'active', ?, 'me')",
         (run.id, run.stage, run.status, started, experiment),
     )
-    model, _, seed = run.stage.partition("@")[2].rpartition("-")
+    model, seed = split_address(run.stage)
     params = ({"model": model, "seed": seed} if model else {}) | run.params
     tags = {names.STAGE: run.stage, names.DIRTY: "false", names.CODE: "c0de"} | run.tags
     tags |= {names.OUT + path: md5 for path, md5 in run.outs.items()}

@@ -147,7 +147,7 @@ PLOTS = {
     "seed": 1,
     "dpi": 60,
 }
-GRID = {"models": list(MODELS), "seeds": list(SEEDS)}
+GRID = {"models": list(MODELS), "seeds": list(SEEDS), "ensembles": []}
 DATA = {
     "source_language": "de",
     "target_language": "en",

@@ -10,6 +10,7 @@ from nmt.corpus.vocabulary import Vocabulary
 from nmt.files import write_json, write_lines
 from nmt.translations import Hypothesis, Record, write_hypotheses, write_record
 from pipeline.evaluate import evaluate
+from pipeline.evaluate_ensemble import evaluate_ensemble
 from pipeline.report import report
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def make_world(root: Path) -> Path:
     splits = ("train", "val", *TESTS)
     values["data"]["files"] = {f"{s}.{lang}": entry for s in splits for lang in ("de", "en")}
     values["models"] = {"baseline": {"hidden": 8}, "tiny": {"hidden": 8, "attention": "dot"}}
-    values["grid"] = {"models": list(MODELS), "seeds": list(SEEDS)}
+    values["grid"] = {"models": list(MODELS), "seeds": list(SEEDS), "ensembles": []}
     values["report"] |= {"bootstrap_samples": 100, "sample_translations": 2, "random_pairs": 3}
     write_json(root / "params.yaml", values)
     for split in splits:
@@ -69,19 +70,35 @@ def make_world(root: Path) -> Path:
 
 def add_model(root: Path, model: str, seed: int) -> None:
     folder = root / f"translations/{model}/{seed}/hypotheses"
-    folder.mkdir(parents=True)
-    for test in TESTS:
-        lines = [line.lower() for line in sentences(test, "en")]
-        right = int(len(lines) * MODELS[model]) + seed
-        texts = [line if i < right else f"{model} {seed}." for i, line in enumerate(lines)]
-        write_hypotheses(
-            folder, test, [Hypothesis(tokenize(t), t, -1.0, False, 0, 1, 9) for t in texts]
-        )
+    add_hypotheses(folder, f"{model} {seed}.", int(30 * MODELS[model]) + seed)
     write_record(folder, Record(model, seed, 1000, 3, {"beam": 5}, TOKENIZER, "de", "en"))
     evaluate(
         model, seed, root / "params.yaml", root / "translations", root / "data/raw",
         root / "data/tokens", root / "reports/scores",
     )  # fmt: skip
+
+
+def add_ensemble(root: Path, model: str) -> None:
+    """Write what all seeds of a model put out together: no line wrong."""
+    folder = root / f"translations/{model}/ensemble/hypotheses"
+    add_hypotheses(folder, "", 30)
+    epochs = tuple(seed + 2 for seed in SEEDS)
+    write_record(folder, Record(model, SEEDS, 2000, epochs, {"beam": 5}, TOKENIZER, "de", "en"))
+    evaluate_ensemble(
+        model, root / "params.yaml", root / "translations", root / "data/raw",
+        root / "data/tokens", root / "reports/scores",
+    )  # fmt: skip
+
+
+def add_hypotheses(folder: Path, wrong: str, right: int) -> None:
+    """Write the references of each test set, all behind the first `right` ones exchanged."""
+    folder.mkdir(parents=True)
+    for test in TESTS:
+        lines = [line.lower() for line in sentences(test, "en")]
+        texts = [line if i < right else wrong for i, line in enumerate(lines)]
+        write_hypotheses(
+            folder, test, [Hypothesis(tokenize(t), t, -1.0, False, 0, 1, 9) for t in texts]
+        )
 
 
 def png(width: int = 2, height: int = 1) -> bytes:

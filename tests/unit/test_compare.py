@@ -331,3 +331,35 @@ def test_seeds_and_models_of_one_side(made: Made) -> None:
     assert found.scores.notes[1] == "wide: seeds [1, 2, 3] of A, [2, 3] of B: 2, 3 compared"
     verdict = found.scores.cells[0].verdict
     assert verdict and verdict.line.endswith("2 seeds are too few to say it of the setting")
+
+
+def test_ensembles(tmp_path: Path) -> None:
+    made = Made.make(tmp_path / "project")
+    made.params["grid"]["ensembles"] = ["wide", "base"]
+    made.results()
+    made.commit("Three seeds")
+    made.params["grid"] |= {"seeds": [1, 2], "ensembles": ["wide"]}
+    made.noise["wide"] = 0.2
+    made.results()
+    made.commit("Two seeds")
+    found = compare(made.root, "HEAD~1", "HEAD", FAST)
+    cell = found.scores.cells[-1]
+    assert cell.place == "wide (ensemble of 3) v wide (ensemble of 2) on test_one"
+    assert cell.items == ((("wide", (1, 2, 3)), ("wide", (1, 2))),)
+    assert len(cell.metrics[0].a) == 1 and cell.tested and cell.tested.delta > 0
+    assert [c.place for c in found.scores.cells[:-1]] == ["base on test_one", "wide on test_one"]
+    assert any(note.endswith("has the ensemble of base") for note in found.scores.notes)
+    assert found.complete and "wide (ensemble of 3) v wide (ensemble of 2)" in as_text(found)
+
+
+def test_scores_older_than_the_translations_of_an_ensemble(tmp_path: Path) -> None:
+    made = Made.make(tmp_path / "project")
+    made.params["grid"]["ensembles"] = ["wide"]
+    made.results()
+    made.commit("First")
+    path = made.root / "dvc.lock"
+    text, hypotheses = path.read_text(), made.entry("translations/wide/ensemble/hypotheses")["md5"]
+    assert text.count(hypotheses) == 2
+    path.write_text(text.replace(hypotheses, "0" * 32 + ".dir", 1))
+    found = compare(made.root, "HEAD", "workspace", FAST)
+    assert "the scores of wide, ensemble of seeds 1, 2, 3, are older than its" in found.missing[0]

@@ -286,6 +286,20 @@ def test_translations_of_another_model_are_refused(job: Evaluation, record: Reco
         evaluate_model(job)
 
 
+def test_an_ensemble_is_scored_as_one(job: Evaluation) -> None:
+    job = replace(job, seed=(1, 2))
+    with pytest.raises(DataError, match=r"\('tiny', \(1, 2\), .*translate_ensemble@tiny`"):
+        evaluate_model(job)
+    record = replace(RECORD, seed=(1, 2), parameters=2 * 1234, best_epoch=(2, 3))
+    write_record(job.hypotheses, record)
+    scores = evaluate_model(job)
+    assert read_scores(job.out, "tiny", (1, 2)) == scores
+    assert (job.out / "tiny-ensemble.json").is_file()
+    assert (scores.parameters, scores.best_epoch) == (2468, (2, 3))
+    with pytest.raises(DataError, match=r"expected .* ensemble of seeds 1, 3, got .* 1, 2; .*`$"):
+        read_scores(job.out, "tiny", (1, 3))
+
+
 def test_a_description_without_case_is_refused() -> None:
     assert lowercased({"lowercase": "false"}) is False
     with pytest.raises(DataError, match="says lowercase: '', expected 'true' or 'false'"):
@@ -296,7 +310,7 @@ def test_a_description_without_case_is_refused() -> None:
 
 
 def test_missing_scores_name_the_stage_to_run(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no scores of tiny with seed 2; run `dvc repro evaluate@"):
+    with pytest.raises(DataError, match=r"no scores of tiny, seed 2; run `dvc repro evaluate@"):
         read_scores(tmp_path, "tiny", 2)
 
 
@@ -304,7 +318,7 @@ def test_missing_scores_name_the_stage_to_run(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"seed": 3}, r"tiny-1\.json: expected the scores of tiny, seed 1, got .* seed 3"),
-        ({"best_epoch": "2"}, r"tiny-1\.json: best_epoch: .*evaluate@tiny-1"),
+        ({"best_epoch": "2"}, r"tiny-1\.json: best_epoch.*: .*evaluate@tiny-1"),
         ({"extra": 1}, r"tiny-1\.json: extra: .*evaluate@tiny-1"),
     ],
 )

@@ -369,6 +369,53 @@ def test_runs_that_left_nothing(tmp_path: Path, database: Path, run: MadeRun, me
         compare(made.root, run.id, "HEAD", FAST)
 
 
+def ensembles(tmp_path: Path, database: Path) -> Made:
+    """Return a project with an ensemble of `wide` in two commits, the first with its run."""
+    made = small(tmp_path, database)
+    made.params["grid"]["ensembles"] = ["wide"]
+    made.results()
+    made.commit("Ensemble")
+    outs = {ENSEMBLE_SCORES: made.entry(ENSEMBLE_SCORES)["md5"]}
+    params = {"grid.seeds": "[1, 2, 3]", "evaluation.bleu_tokenizer": "13a"}
+    figures = {f"{TEST}.bleu": 1.0, "parameters": 30.0}
+    write_runs(
+        made.root, [MadeRun("evaluate_ensemble@wide", "FINISHED", params, figures, {}, outs)]
+    )
+    made.noise["wide"] = 0.2
+    made.results()
+    made.commit("Better")
+    return made
+
+
+ENSEMBLE_SCORES = "reports/scores/wide-ensemble.json"
+
+
+def test_ensembles_have_rows_of_their_own(tmp_path: Path, database: Path) -> None:
+    made = ensembles(tmp_path, database)
+    found = history(made.root, Choice())
+    rows = [row for row in found.rows if row.stage == "evaluate_ensemble@wide"]
+    assert [(row.model, row.seed, row.status) for row in rows] == [
+        ("wide", "ensemble", "FINISHED"),
+        ("wide", "ensemble", "no run"),
+    ]
+    recorded, without = rows
+    assert len(recorded.revisions) == 1 and "workspace" in without.revisions
+    scores = json.loads((made.root / ENSEMBLE_SCORES).read_text())
+    assert without.metrics[f"{TEST}.bleu"] == scores["tests"][TEST]["bleu"]
+    assert without.params["decoding.beam"] == "2" and without.params["grid.seeds"] == "[1, 2, 3]"
+    assert found.best is None, "an ensemble has no validation figures"
+
+
+def test_two_runs_of_ensembles(tmp_path: Path, database: Path) -> None:
+    made = ensembles(tmp_path, database)
+    (run,) = (row.run for row in history(made.root, Choice()).rows if row.run)
+    found = compare(made.root, run, "main", FAST)
+    (cell,) = found.scores.cells
+    assert cell.items == ((("wide", (1, 2, 3)), ("wide", (1, 2, 3))),) and cell.tested
+    assert cell.place == "wide (ensemble of 3) on test_one"
+    assert found.a.startswith(f"run {run[:8]} (evaluate_ensemble@wide; commit ")
+
+
 def test_a_run_of_another_experiment(fifty: Made) -> None:
     with pytest.raises(CompareError, match="is a run of another experiment or a deleted one"):
         compare(fifty.root, "f" * 32, "HEAD", FAST)

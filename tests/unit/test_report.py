@@ -33,6 +33,7 @@ from tests.unit.report_world import (
     OUTPUTS,
     ROOT,
     TESTS,
+    add_ensemble,
     add_picture,
     make_report,
     make_world,
@@ -162,12 +163,94 @@ def test_a_missing_score_is_shown_as_missing(world: Path) -> None:
     assert [(r["model"], r["test_set"], r["metric"]) for r in lost] == [("tiny", "test_a", "chrf")]
 
 
+# --- ensembles ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def together(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same world with an ensemble of `tiny`, and its report."""
+    root = Path(shutil.copytree(made, tmp_path_factory.mktemp("together") / "world"))
+    edit(root / "params.yaml", lambda p: p["grid"].update(ensembles=["tiny"]))
+    add_ensemble(root, "tiny")
+    make_report(root)
+    return root
+
+
+def test_an_ensemble_is_a_row_of_its_own(together: Path, made: Path) -> None:
+    """It comes last, and changes no figure of the models."""
+    before, rows = (read_csv(root / "reports/bleu.csv") for root in (made, together))
+    assert rows[: len(before)] == before
+    added = rows[len(before) :]
+    assert [(r["model"], r["seed"]) for r in added] == [("tiny", "ensemble")] * 2 * 4
+    assert [float(r["score"]) for r in added if r["metric"] == "bleu"] == [100.0, 100.0]
+    lines, of_models = (
+        {line for line in (root / "reports/bleu.md").read_text().split("\n") if line[:1] == "|"}
+        for root in (together, made)
+    )
+    assert of_models < lines
+    assert "| tiny (ensemble of 2) | 2,000 | 100.00 | 100.00 |" in lines
+
+
+def test_an_ensemble_is_tested_against_the_baseline_of_each_seed(together: Path) -> None:
+    rows = read_csv(together / "reports/significance.csv")
+    added = [r for r in rows if r["model"] == "tiny (ensemble of 2)"]
+    assert [(r["seed"], r["test_set"]) for r in added] == [
+        ("1", "test_b"), ("2", "test_b"), ("1", "test_a"), ("2", "test_a"),
+    ]  # fmt: skip
+    scores = {
+        (r["seed"], r["test_set"]): float(r["score"])
+        for r in read_csv(together / "reports/bleu.csv")
+        if (r["model"], r["metric"]) == ("baseline", "bleu")
+    }
+    for row in added:
+        key = row["seed"], row["test_set"]
+        assert float(row["baseline_score"]) == pytest.approx(scores[key], abs=1e-3)
+        assert float(row["p_value"]) < 0.05 and float(row["delta"]) > 0
+    text = (together / "reports/bleu.md").read_text()
+    assert "with the same seed, and each ensemble against that of each seed, by" in text
+    assert "An ensemble is one result, translated with the models of all seeds at once" in text
+
+
+def test_the_page_has_ensembles_beside_models_and_their_settings_once(together: Path) -> None:
+    page = (together / "reports/index.html").read_text()
+    assert "tiny (ensemble of 2)" in page
+    assert '<th scope="row">tiny</th><td class="n">ensemble</td><td class="n">3, 4</td>' in page
+    (parameters,) = re.findall('<th scope="row">parameters</th>(.*)</tr>', page)
+    assert parameters == "<td>1,000</td>" * 2
+
+
+def test_an_ensemble_of_the_one_model_there_is_has_its_test(together: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(together, tmp_path / "world"))
+    edit(root / "params.yaml", lambda p: p["grid"].update(models=["tiny"]))
+    edit(root / "params.yaml", lambda p: p["report"].update(baseline="tiny"))
+    make_report(root)
+    rows = read_csv(root / "reports/significance.csv")
+    assert {(r["model"], r["baseline"]) for r in rows} == {("tiny (ensemble of 2)", "tiny")}
+
+
+def test_an_ensemble_of_other_seeds_is_refused(together: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(together, tmp_path / "world"))
+    edit(root / "reports/scores/tiny-ensemble.json", lambda s: s.update(seed=[1, 3]))
+    with pytest.raises(DataError, match=r"of seeds 1, 2, got .* 1, 3; .*evaluate_ensemble@tiny`"):
+        make_report(root)
+
+
+def test_hypotheses_of_an_ensemble_that_were_not_scored_are_refused(
+    together: Path, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(together, tmp_path / "world"))
+    path = root / "reports/scores/tiny-ensemble.json"
+    edit(path, lambda s: s["tests"]["test_b"].update(bleu=99.0))
+    with pytest.raises(DataError, match=r"tiny, ensemble of seeds 1, 2, test_b: .* BLEU 99\.0"):
+        make_report(root)
+
+
 # --- what may enter ----------------------------------------------------------------------------
 
 
 def test_a_missing_score_file_names_the_stage(world: Path) -> None:
     (world / "reports/scores/tiny-2.json").unlink()
-    with pytest.raises(DataError, match=r"no scores of tiny with seed 2.*evaluate@tiny-2"):
+    with pytest.raises(DataError, match=r"no scores of tiny, seed 2.*evaluate@tiny-2"):
         make_report(world)
     assert not any((world / "reports" / name).exists() for name in OUTPUTS)
 
@@ -240,7 +323,8 @@ def test_an_unknown_baseline_is_refused(world: Path) -> None:
 
 
 def test_settings_are_checked(tmp_path: Path) -> None:
-    write_json(tmp_path / "p", {"grid": {"models": ["a", "a"], "seeds": [1]}, "report": {}})
+    grid = {"models": ["a", "a"], "seeds": [1], "ensembles": []}
+    write_json(tmp_path / "p", {"grid": grid, "report": {}})
     with pytest.raises(ParamsError, match="'a', 'a'.*holds one twice; name each once"):
         Params.read(tmp_path / "p").section("grid", GridSettings)
     with pytest.raises(ParamsError, match=r"report\.bootstrap_seed: missing"):

@@ -46,9 +46,9 @@ def test_the_script_works_without_it(project: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 1, "usage: python -m pipeline.run STAGE [--help]; stages: evaluate, plot"),
-        (["--help"], 1, "usage: python -m pipeline.run STAGE [--help]; stages: evaluate, plot"),
-        (["nix"], 1, "error: no stage nix; stages: evaluate, plot, report, tokenize, train"),
+        ([], 1, "usage: python -m pipeline.run STAGE [--help]; stages: evaluate, "),
+        (["--help"], 1, "usage: python -m pipeline.run STAGE [--help]; stages: evaluate, "),
+        (["nix"], 1, "error: no stage nix; stages: evaluate, evaluate_ensemble, plot, "),
         (["train", "--model", "a"], 2, "Missing option '--seed'"),
         (["train", "--modle", "a"], 2, "No such option: --modle"),
         (["train", "--help"], 0, "Do what the file"),
@@ -158,6 +158,7 @@ def test_models_have_locks_of_their_own() -> None:
 
     assert lock("train", model="a", seed=1) == "train@a-1"
     assert lock("train", model="a", seed=2) == "train@a-2"
+    assert lock("evaluate_ensemble", model="a") == "evaluate_ensemble@a"
     assert lock("plot") == "plot"
     assert lock("plot", "params/best/params.yaml") == "plot-params-best-params.yaml"
 

@@ -1,4 +1,4 @@
-"""What the grid no longer has is set aside before `plot` and `report`."""
+"""What the grid no longer has is set aside before stages that read whole folders."""
 
 from pathlib import Path
 
@@ -15,7 +15,9 @@ def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
         "models/a/.gitignore",
         "models/a/.3.partial/weights",
         "translations/b/2/record.json",
+        "translations/b/ensemble/record.json",
         "reports/scores/a-1.json",
+        "reports/scores/b-ensemble.json",
         "reports/scores/.gitignore",
         "reports/bleu.md",
     ]
@@ -23,8 +25,11 @@ def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
         "models/a/3/weights",
         "models/old/1/weights",
         "models/old/.gitignore",
+        "models/b/ensemble/weights",
+        "translations/a/ensemble/record.json",
         "translations/old/1/record.json",
         "reports/scores/a-3.json",
+        "reports/scores/a-ensemble.json",
         "reports/scores/old-1.json",
     ]
     for name in keep + extra:
@@ -34,9 +39,12 @@ def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
     params = Params.read(tmp_path / "params.yaml")
     moved = [
         "models/a/3",
+        "models/b/ensemble",
         "models/old/1",
         "reports/scores/a-3.json",
+        "reports/scores/a-ensemble.json",
         "reports/scores/old-1.json",
+        "translations/a/ensemble",
         "translations/old/1",
     ]
     assert [path.as_posix() for path in prune(tmp_path, params)] == moved
@@ -58,11 +66,13 @@ def test_an_earlier_one_set_aside_gives_way(tmp_path: Path) -> None:
     assert (tmp_path / ".nmt/pruned/models/old/1/weights").read_text() == "second"
 
 
-@pytest.mark.parametrize("stage", ["report"])
-def test_prunes_before_the_stages_that_read_whole_folders(tmp_path: Path, stage: str) -> None:
+@pytest.mark.parametrize("stage", [("report",), ("translate_ensemble", "--model", "b")])
+def test_prunes_before_the_stages_that_read_whole_folders(
+    tmp_path: Path, stage: tuple[str, ...]
+) -> None:
     project = Project.make(tmp_path / "project")
     (project.root / "models/old/1").mkdir(parents=True)
     project.act("assert not Path('models/old').exists()")
-    code, output = project.run(stage)
+    code, output = project.run(*stage)
     assert code == 0
     assert "models/old/1 is not in the grid: moved to .nmt/pruned/models/old/1" in output

@@ -259,6 +259,19 @@ def test_an_evaluation_has_its_scores(tracked: Project) -> None:
     }
 
 
+def test_an_evaluation_of_an_ensemble_has_its_scores(tracked: Project) -> None:
+    together = SCORES | {"seed": [1, 2], "best_epoch": [2, 3], "parameters": 18}
+    params = {"grid.seeds": [1, 2]}
+    with tracking.recorded(record(tracked.root, "evaluate_ensemble", params=params)):
+        write_json(tracked.root / "reports/scores/a-ensemble.json", together)
+    run = only(tracked.root)
+    assert run.data.tags["stage"] == "evaluate_ensemble@a"
+    assert run.data.metrics["test_2016_flickr.bleu"] == 40.5
+    assert run.data.metrics["parameters"] == 18 and "best_epoch" not in run.data.metrics
+    own = {key: run.data.params[key] for key in ("model", "seed", "grid.seeds")}
+    assert own == {"model": "a", "seed": "ensemble", "grid.seeds": "[1, 2]"}
+
+
 def test_a_figure_that_is_none_does_not_end_the_work(tracked: Project) -> None:
     with tracking.recorded(record(tracked.root)):
         emit(1, loss="none")  # type: ignore[arg-type]

@@ -132,7 +132,7 @@ def test_record_comes_back(tmp_path: Path) -> None:
 def test_damaged_record_names_the_field(tmp_path: Path) -> None:
     values = {**asdict(RECORD), "seed": "one"}
     (tmp_path / "record.json").write_text(json.dumps(values), "utf-8")
-    with pytest.raises(DataError, match=r"record\.json: seed: .*; run the translate stage again"):
+    with pytest.raises(DataError, match=r"record\.json: seed\.int: .*; run the translate stage"):
         read_record(tmp_path)
 
 

@@ -64,7 +64,7 @@ SENTENCES = [[GERMAN.tokens[i] if i else "fremd" for i in ids] for ids in source
 
 
 def translator(model: Seq2Seq, how: DecodingSettings) -> Translator:
-    return Translator(model, GERMAN, ENGLISH, " ".join, how, COMPUTE)
+    return Translator((model,), GERMAN, ENGLISH, " ".join, how, COMPUTE)
 
 
 def test_order_is_kept_whatever_the_lengths_and_the_batch() -> None:
@@ -149,7 +149,7 @@ def job(tmp_path: Path) -> Job:
         data=data,
         compute=COMPUTE,
         decoding=settings(beam=2, ratio=1.5, extra=3),
-        model=tmp_path / "models/small/1",
+        models=(tmp_path / "models/small/1",),
         tokens=tmp_path / "tokens",
         vocab=tmp_path / "vocab",
         out=tmp_path / "translations/small/1",
@@ -164,22 +164,23 @@ def job(tmp_path: Path) -> Job:
     return made
 
 
-def save(job: Job, model: Seq2Seq) -> None:
-    job.model.mkdir(parents=True, exist_ok=True)
+def save(job: Job, model: Seq2Seq, seed: int = 1, name: str = "small") -> None:
+    folder = job.models[0].parent / str(seed)
+    folder.mkdir(parents=True, exist_ok=True)
     vocabulary = {
         side: {"size": SIZE, "sha256": sha256(job.vocab / f"{language}.json")}
         for side, language in (("source", "de"), ("target", "en"))
     }
     config = {
-        "name": "small",
-        "seed": 1,
+        "name": name,
+        "seed": seed,
         "model": model.settings.model_dump(),
         "tokenizer": TOKENIZER,
         "vocabulary": vocabulary,
         "parameters": model.parameter_count,
-        "best_epoch": 2,
+        "best_epoch": seed + 1,
     }
-    save_model(job.model, model.state_dict(), config)
+    save_model(folder, model.state_dict(), config)
 
 
 def test_each_test_set_is_translated_line_by_line(job: Job) -> None:
@@ -264,7 +265,56 @@ def test_tokens_of_another_tokenizer_are_refused(job: Job) -> None:
 
 def test_a_missing_model_is_told(job: Job) -> None:
     with pytest.raises(DataError, match=r"config\.json: no such file; run the stage that makes it"):
-        translate_tests(replace(job, model=job.model.parent / "2"))
+        translate_tests(replace(job, models=(job.models[0].parent / "2",)))
+
+
+# --- ensembles -------------------------------------------------------------------------------
+
+
+def of_seeds(job: Job, *seeds: int) -> Job:
+    """Return the same for all seeds at once."""
+    return replace(job, models=tuple(job.models[0].parent / str(seed) for seed in seeds))
+
+
+def test_an_ensemble_is_translated_with_all_members(job: Job) -> None:
+    translate_tests(job)
+    alone = digests(job.out)
+    other = real_model()
+    with torch.no_grad():
+        other.output.weight.neg_()
+    save(job, other, seed=4)
+    translate_tests(of_seeds(job, 1, 4))
+    both = digests(job.out)
+    assert both.keys() == alone.keys()
+    assert all(both[path] != alone[path] for path in both)
+    record = read_record(job.out / "hypotheses")
+    assert (record.name, record.seed, record.best_epoch) == ("small", (1, 4), (2, 5))
+    assert record.parameters == 2 * real_model().parameter_count
+    for weights in read_attention(job.out / "attention", "test_a"):
+        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
+
+
+def test_an_ensemble_of_equals_is_its_member(job: Job) -> None:
+    translate_tests(job)
+    alone = [read_hypotheses(job.out / "hypotheses", test) for test in TESTS]
+    save(job, real_model(), seed=2)
+    translate_tests(of_seeds(job, 1, 2))
+    both = [read_hypotheses(job.out / "hypotheses", test) for test in TESTS]
+    assert [[h.tokens for h in test] for test in both] == [[h.tokens for h in t] for t in alone]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("plain", "small", r"small/1 and .*small/2 can't translate together: .*'additive'.*'none'"),
+        ("between", "other", "they are small with .*, and other with .*; train both with the same"),
+    ],
+)
+def test_members_of_unlike_models_are_refused(job: Job, kind: str, name: str, message: str) -> None:
+    save(job, real_model(kind), seed=2, name=name)
+    with pytest.raises(ModelError, match=message):
+        translate_tests(of_seeds(job, 1, 2))
+    assert not job.out.exists()
 
 
 def test_the_log_counts_cut_and_unknown(job: Job, caplog: pytest.LogCaptureFixture) -> None:

@@ -18,7 +18,7 @@ def record(root: Path, stage: str = "train", **changes: Any) -> Record:
     """Return a call of a stage on a project's folder."""
     options: dict[str, Any] = {"params": root / "params.yaml"}
     if stage != "plot":
-        options |= {"model": "a", "seed": 1}
+        options |= {"model": "a"} | ({} if stage.endswith("_ensemble") else {"seed": 1})
     start = Inputs({"pipeline/train.py": "c0de"}, changes.get("params", {"training.rate": 0.5}), {})
     return Record(root, Stage(stage, options), Declared(outs=changes.get("outs", [])), start)
 

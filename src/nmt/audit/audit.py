@@ -21,7 +21,9 @@ from nmt.audit.stale import Graph, check_stale
 from nmt.audit.table import check_tables, read_rows
 from nmt.audit.tree import Project
 from nmt.corpus.settings import DataSettings
+from nmt.ensembles import ENSEMBLE, split_address
 from nmt.errors import DataError
+from nmt.grid import GridSettings
 from nmt.params import Params
 from nmt.provenance.database import project_name
 from nmt.provenance.git import git_state
@@ -35,7 +37,9 @@ KINDS = {
     "build_vocab": ("vocabulary", "data/vocab"),
     "train": ("model", "models/{model}/{seed}"),
     "translate": ("hypotheses", "translations/{model}/{seed}"),
+    "translate_ensemble": ("hypotheses", "translations/{model}/{seed}"),
     "evaluate": ("score file", "reports/scores/{model}-{seed}.json"),
+    "evaluate_ensemble": ("score file", "reports/scores/{model}-{seed}.json"),
     "plot": ("pictures", "reports/attention"),
     "report": ("table", "reports/bleu.csv"),
 }
@@ -143,7 +147,8 @@ def _tokens(link: Link, job: Job, _: Entry) -> None:
 
 def _scores(link: Link, job: Job, _: Entry) -> None:
     model, seed = split_address(link.stage)
-    check_scores(link, model, int(seed), job.params, job.project)
+    seeds = job.params.section("grid", GridSettings).seeds
+    check_scores(link, model, seeds if seed == ENSEMBLE else int(seed), job.params, job.project)
 
 
 def _tables(link: Link, job: Job, _: Entry) -> None:
@@ -154,14 +159,9 @@ _OWN: dict[str, Callable[[Link, Job, Entry], None]] = {
     "download": _raw,
     "tokenize": _tokens,
     "evaluate": _scores,
+    "evaluate_ensemble": _scores,
     "report": _tables,
 }
-
-
-def split_address(address: str) -> tuple[str, str]:
-    """Return model and seed in the name of a stage, such as "train@additive-1"; else ""."""
-    model, _, seed = address.partition("@")[2].rpartition("-")
-    return model, seed
 
 
 def _figures(job: Job, links: tuple[Link, ...]) -> tuple[Figure, ...]:
@@ -187,10 +187,13 @@ def _figures(job: Job, links: tuple[Link, ...]) -> tuple[Figure, ...]:
 
 
 def _of(link: Link, model: str, seed: str) -> bool:
-    """Tell whether the figures of a model and seed hang on a link."""
-    if link.stage.partition("@")[0] in _OFF_CHAIN:
+    """Tell whether the figures of a model and seed hang on a link; an ensemble's on all models."""
+    name = link.stage.partition("@")[0]
+    if name in _OFF_CHAIN:
         return False
-    return "@" not in link.stage or split_address(link.stage) == (model, seed)
+    stage = split_address(link.stage)
+    member = seed == ENSEMBLE and name == "train" and stage[0] == model
+    return "@" not in link.stage or stage == (model, seed) or member
 
 
 def _state(root: Path) -> str:

@@ -8,6 +8,7 @@ import jinja2
 import nmt.report
 from nmt.audit.findings import Audit, Figure, Link, Status, first_bad
 from nmt.audit.text import shown_environment, verdict
+from nmt.ensembles import ENSEMBLE
 from nmt.report.page import signed
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -25,7 +26,7 @@ SHARED = ("record", "record of runs", "pinned environment")
 
 @dataclass(frozen=True)
 class Chain:
-    """The figures of one model and seed, which hang on the same links.
+    """The figures of one model and seed, or of an ensemble, which hang on the same links.
 
     Args:
         name: model and seed.
@@ -70,7 +71,8 @@ def chains(audit: Audit) -> list[Chain]:
     """Return the figures by model and seed."""
     grouped: dict[str, list[Figure]] = {}
     for figure in audit.figures:
-        grouped.setdefault(f"{figure.model}, seed {figure.seed}", []).append(figure)
+        seed = figure.seed if figure.seed == ENSEMBLE else f"seed {figure.seed}"
+        grouped.setdefault(f"{figure.model}, {seed}", []).append(figure)
     return [
         Chain(
             name,

@@ -21,11 +21,12 @@ from nmt.audit.lock import Entry
 from nmt.audit.outs import short
 from nmt.audit.stale import Graph
 from nmt.dag import Stage
+from nmt.ensembles import split_address
 from nmt.provenance.git import run_git
 from nmt.provenance.hashes import dvc_hash, file_md5s
 from nmt.run.inputs import flatten
 
-SCORED = ("train", "translate", "evaluate")
+SCORED = (("train", "translate", "evaluate"), ("translate_ensemble", "evaluate_ensemble"))
 """Stages whose result can be judged by its scores, each after those before it."""
 
 _NOT_SCORES = ("sentences", "empty", "cut", "with_unknown", "unknown_tokens", "source_unknown_rate")
@@ -107,19 +108,20 @@ def _replayed(copy: "Copy", address: str, band: float | None) -> Finding:
         )
     told = f"run again, other bytes: {'; '.join(differing)}"
     name = address.partition("@")[0]
-    if band is None or name not in SCORED:
+    then = next((row[row.index(name) + 1 :] for row in SCORED if name in row), None)
+    if band is None or then is None:
         return Finding(Check.REPLAY, Status.BROKEN, told)
-    return _by_scores(copy, address, band, told)
+    return _by_scores(copy, address, then, band, told)
 
 
-def _by_scores(copy: "Copy", address: str, band: float, told: str) -> Finding:
-    """Judge a result by the scores that come of it."""
-    name, _, item = address.partition("@")
-    for later in SCORED[SCORED.index(name) + 1 :]:
+def _by_scores(copy: "Copy", address: str, then: Sequence[str], band: float, told: str) -> Finding:
+    """Judge a result by the scores that come of it, through the stages in `then`."""
+    item = address.partition("@")[2]
+    for later in then:
         problem = copy.run(f"{later}@{item}")
         if problem:
             return Finding(Check.REPLAY, Status.UNKNOWN, f"{told}; {later}@{item}: {problem}")
-    path = f"reports/scores/{item}.json"
+    path = f"reports/scores/{'-'.join(split_address(address))}.json"
     try:
         most, where = _greatest(copy.graph.project.root / path, copy.root / path)
     except (OSError, ValueError, KeyError) as error:

@@ -11,6 +11,7 @@ from nmt.audit.environment import REQUIREMENTS, pins
 from nmt.audit.findings import Check, Link, Status
 from nmt.audit.tree import Project
 from nmt.corpus.settings import DataSettings
+from nmt.ensembles import Seed, seed_name
 from nmt.errors import DataError
 from nmt.evaluation.evaluate import Evaluation, evaluate_model
 from nmt.evaluation.scores import ModelScores, read_scores
@@ -21,7 +22,7 @@ from nmt.run.inputs import flatten
 RAW, TOKENS, SCORES = Path("data/raw"), Path("data/tokens"), Path("reports/scores")
 
 
-def check_scores(link: Link, model: str, seed: int, params: Params, project: Project) -> None:
+def check_scores(link: Link, model: str, seed: Seed, params: Params, project: Project) -> None:
     """Compare a score file with what its hypotheses score, and its signatures with the pin."""
     root = project.root
     try:
@@ -57,7 +58,7 @@ def check_scores(link: Link, model: str, seed: int, params: Params, project: Pro
         )
 
 
-def count_again(model: str, seed: int, params: Params, root: Path) -> ModelScores:
+def count_again(model: str, seed: Seed, params: Params, root: Path) -> ModelScores:
     """Score the hypotheses that are here, as the evaluate stage does.
 
     Raises:
@@ -70,7 +71,7 @@ def count_again(model: str, seed: int, params: Params, root: Path) -> ModelScore
                 seed=seed,
                 data=params.section("data", DataSettings),
                 settings=params.section("evaluation", EvaluationSettings),
-                hypotheses=root / "translations" / model / str(seed) / "hypotheses",
+                hypotheses=root / "translations" / model / seed_name(seed) / "hypotheses",
                 raw=root / RAW,
                 tokens=root / TOKENS,
                 out=Path(out),

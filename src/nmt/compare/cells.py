@@ -12,6 +12,7 @@ from nmt.compare.figures import Figures, Item, read_figures
 from nmt.compare.sides import Side
 from nmt.compare.significance import Draws, Evidence, paired_tests
 from nmt.compare.verdict import Verdict, corrected, judge
+from nmt.ensembles import ENSEMBLE, label, seed_name
 from nmt.errors import DataError
 from nmt.evaluation.metrics import METRICS
 from nmt.evaluation.references import read_references
@@ -70,6 +71,13 @@ class Cell:
         """Model and test set in words."""
         return f"{self.model} on {self.test}"
 
+    @property
+    def size(self) -> str:
+        """How many results a side has, in words."""
+        if any(not isinstance(seed, int) for pair in self.items for _, seed in pair):
+            return "one result a side"
+        return f"{len(self.items)} seed{'' if len(self.items) == 1 else 's'}"
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -103,7 +111,7 @@ def texts_of(side: Side, cell: Cell, number: int) -> list[list[str]]:
     """
     found = []
     for model, seed in (pair[number] for pair in cell.items):
-        folder = place_of(side, f"translations/{model}/{seed}/hypotheses")
+        folder = place_of(side, f"translations/{model}/{seed_name(seed)}/hypotheses")
         found.append([hypothesis.text for hypothesis in read_hypotheses(folder, cell.test)])
     return found
 
@@ -151,10 +159,10 @@ def named(error: object, *sides: Side) -> str:
 def _pairs(
     a: Side, b: Side, notes: list[str]
 ) -> Iterator[tuple[str, tuple[tuple[Item, Item], ...]]]:
-    """Yield each model with its paired seeds: those that both sides have."""
+    """Yield each model with its paired seeds, those that both sides have; then each ensemble."""
     if a.only and b.only:
-        name = a.only[0] if a.only[0] == b.only[0] else f"{a.only[0]} v {b.only[0]}"
-        yield name, ((a.only, b.only),)
+        names = dict.fromkeys((label(*a.only), label(*b.only)))
+        yield " v ".join(names), ((a.only, b.only),)
         return
     of_a, of_b = _grid(a), _grid(b)
     for model in dict.fromkeys([*of_a, *of_b]):
@@ -168,13 +176,28 @@ def _pairs(
             notes.append(f"{model}: seeds {seeds_a} of A, {seeds_b} of B: {said}")
         if shared:
             yield model, tuple(((model, seed), (model, seed)) for seed in shared)
+    yield from _ensembles(a, b, notes)
 
 
 def _grid(side: Side) -> dict[str, list[int]]:
-    if side.only:
-        return {side.only[0]: [side.only[1]]}
     values = read_params(side)
     return {model: list(values.get("grid.seeds", [])) for model in values.get("grid.models", [])}
+
+
+def _ensembles(
+    a: Side, b: Side, notes: list[str]
+) -> Iterator[tuple[str, tuple[tuple[Item, Item], ...]]]:
+    """Yield each ensemble that both sides have, whatever its members."""
+    of_a, of_b = (
+        {model: tuple(values["grid.seeds"]) for model in values.get("grid.ensembles", [])}
+        for values in (read_params(a), read_params(b))
+    )
+    for model in dict.fromkeys([*of_a, *of_b]):
+        if model not in of_a or model not in of_b:
+            notes.append(f"only {(a if model in of_a else b).title} has the {ENSEMBLE} of {model}")
+            continue
+        items = (model, of_a[model]), (model, of_b[model])
+        yield " v ".join(dict.fromkeys(label(*item) for item in items)), (items,)
 
 
 def _of_model(

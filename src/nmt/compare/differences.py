@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.compare.sides import Project, Side
+from nmt.ensembles import ENSEMBLE, seed_name, split_address, stage_address
 from nmt.errors import ParamsError
 from nmt.history.revisions import git
 from nmt.history.runs import Run
@@ -129,7 +130,7 @@ def _params(side: Side, of_run: bool) -> dict[str, str]:
     else:
         values = {k: v for s in side.files.lock.chain(model, seed) for k, v in s.params.items()}
     found = {re.sub(rf"^models\.{model}\.", "model.", k): text(v) for k, v in values.items()}
-    return found | {"model": model, "seed": str(seed)}
+    return found | {"model": model, "seed": seed_name(seed)}
 
 
 def _between(a: dict[str, str], b: dict[str, str]) -> Iterator[Difference]:
@@ -238,7 +239,7 @@ def _runs(project: Project, side: Side) -> list[Run]:
     return [
         run
         for model, seed, md5 in side.files.lock.trained()
-        if side.only in (None, (model, seed))
+        if _shown(stage_address("train", model, seed), side)
         for run in runs.with_out(f"models/{model}/{seed}", md5)
     ]
 
@@ -264,7 +265,7 @@ def _stale(side: Side) -> Iterator[str]:
         {
             key
             for address, stage in side.files.lock.stages.items()
-            if side.only is None or address.endswith(f"@{side.only[0]}-{side.only[1]}")
+            if _shown(address, side)
             for key, value in stage.params.items()
             if _in_grid(address, values) and key in values and values[key] != value
         }
@@ -278,7 +279,18 @@ def _stale(side: Side) -> Iterator[str]:
 
 def _in_grid(address: str, values: dict[str, Any]) -> bool:
     """Tell whether a stage is one that the grid still has."""
-    _, _, item = address.partition("@")
-    model, _, seed = item.rpartition("-")
+    model, seed = split_address(address)
+    if seed == ENSEMBLE:
+        return model in values.get("grid.ensembles", [])
     grid = values.get("grid.models", []), [str(s) for s in values.get("grid.seeds", [])]
-    return not item or (model in grid[0] and seed in grid[1])
+    return not model or (model in grid[0] and seed in grid[1])
+
+
+def _shown(address: str, side: Side) -> bool:
+    """Tell whether a stage is one of the results that a side is about."""
+    if side.only is None:
+        return True
+    model, seed = side.only
+    seeds = [str(seed)] if isinstance(seed, int) else [*map(str, seed), ENSEMBLE]
+    item = split_address(address)
+    return item[0] == model and item[1] in seeds

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sacrebleu.metrics import BLEU
 
 from nmt.compare.sides import Side
+from nmt.ensembles import Seed, in_words, seed_name
 from nmt.errors import DataError
 from nmt.evaluation.metrics import METRICS, bleu_metric
 from nmt.evaluation.scores import ModelScores, read_scores
@@ -12,8 +13,8 @@ from nmt.evaluation.settings import EvaluationSettings
 from nmt.history.runs import Run
 from nmt.provenance import names
 
-Item = tuple[str, int]
-"""A model and the seed of its training."""
+Item = tuple[str, Seed]
+"""A model and the seed of its training, or the seeds of its ensemble."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Figures:
 
 
 def read_figures(side: Side, item: Item) -> Figures:
-    """Return the scores of a model and seed.
+    """Return the scores of a model and seed, or of an ensemble.
 
     Raises:
         DataError: they are not at hand, or are older than the model.
@@ -48,13 +49,13 @@ def read_figures(side: Side, item: Item) -> Figures:
     model, seed = item
     if side.bare and side.run:
         return _recorded(side.title, side.run)
-    path, reason = side.files.out(f"reports/scores/{model}-{seed}.json")
+    path, reason = side.files.out(f"reports/scores/{model}-{seed_name(seed)}.json")
     if path is None:
         raise DataError(reason)
-    if len(side.files.lock.chain(model, seed)) < 3:
+    if not side.files.lock.scored(model, seed):
         raise DataError(
-            f"{side.title}: the scores of {model}, seed {seed}, are older than its model or its "
-            "translations: run `dvc repro` there"
+            f"{side.title}: the scores of {in_words(model, seed)}, are older than its model or "
+            "its translations: run `dvc repro` there"
         )
     try:
         return _of_file(read_scores(path.parent, model, seed))

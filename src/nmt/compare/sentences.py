@@ -12,6 +12,7 @@ from nmt.compare.sides import Side
 from nmt.corpus.raw import raw_path, read_raw
 from nmt.corpus.symbols import EOS, SPECIALS
 from nmt.corpus.tokens import read_tokens, tokens_path
+from nmt.ensembles import seed_name
 from nmt.errors import DataError
 from nmt.translations import read_attention, read_hypotheses
 
@@ -123,7 +124,7 @@ def _attention(side: Side, item: Item, test: str, at: int) -> Attention | None:
     Raises:
         DataError: a file is not at hand, or the weights are of other tokens.
     """
-    folder = Path(f"translations/{item[0]}/{item[1]}")
+    folder = Path(f"translations/{item[0]}/{seed_name(item[1])}")
     weights = read_attention(place_of(side, str(folder / "attention")), test)[at]
     if not weights.shape[0]:
         return None

@@ -1,5 +1,6 @@
 """What A and B may be: commit, tag, branch, experiment of DVC, run of MLflow, workspace."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from nmt.compare.cache import Cache
 from nmt.compare.snapshot import Snapshot
+from nmt.ensembles import ENSEMBLE, Seed
 from nmt.errors import NmtError
 from nmt.history.locks import Lock, LockedStage
 from nmt.history.revisions import WORKSPACE, experiments, git, read_revisions
@@ -27,14 +29,15 @@ class Side:
         commit: 40 hexadecimal digits; "" for the workspace, or a run that no commit has.
         files: its files.
         run: the run that was named, if one was.
-        only: model and seed of that run; None for all of the grid.
+        only: model and seed of that run, all seeds if it is of an ensemble; None for all of the
+            grid.
     """
 
     title: str
     commit: str
     files: Snapshot
     run: Run | None = None
-    only: tuple[str, int] | None = None
+    only: tuple[str, Seed] | None = None
 
     @property
     def bare(self) -> bool:
@@ -149,9 +152,9 @@ def _side_of_run(project: Project, run: Run, folder: Path) -> Side:
     title = f"run {run.id[:8]} ({run.stage}"
     if run.status != "FINISHED":
         raise CompareError(f"{title}) is {run.status}: it left nothing to compare")
-    if not re.match(r"(train|evaluate)@", run.stage.rpartition(":")[2]):
+    if not re.match(r"(train|evaluate|evaluate_ensemble)@", run.stage.rpartition(":")[2]):
         raise CompareError(f"{title}): only runs of train and evaluate can be compared")
-    only = (run.params["model"], int(run.params["seed"]))
+    only = (run.params["model"], _seed(run))
     path, made = next(iter(run.outs.items()), ("", ""))
     revisions = read_revisions(project.root)
     there = [r for r in revisions if made and r.lock and r.lock.outs.get(path) == made]
@@ -163,3 +166,8 @@ def _side_of_run(project: Project, run: Run, folder: Path) -> Side:
     title += f"; {best.kind} {best.name})" if best.commit else "; workspace)"
     files = Snapshot(project.root, best.commit, project.cache, folder, title)
     return Side(title, best.commit, files, run, only)
+
+
+def _seed(run: Run) -> Seed:
+    seed = run.params["seed"]
+    return tuple(json.loads(run.params["grid.seeds"])) if seed == ENSEMBLE else int(seed)

@@ -122,8 +122,7 @@ def _more(count: int, most: int | None) -> Iterator[str]:
 
 def _scores(cells: Sequence[Cell]) -> Iterator[str]:
     for cell in cells:
-        seeds = len(cell.items)
-        yield f"{cell.place}, {seeds} seed{'' if seeds == 1 else 's'}:"
+        yield f"{cell.place}, {cell.size}:"
         for metric in map(scaled, cell.metrics):
             delta = metric.problem or ("-" if metric.delta is None else signed(metric.delta))
             values = f"{show_values(metric.a)} -> {show_values(metric.b)}"

@@ -1,6 +1,7 @@
-"""The translation of all test sets by one model, from files to files."""
+"""The translation of all test sets by a model or an ensemble, from files to files."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,22 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """Which model translates what, how, and where the result goes."""
+    """Which model translates what, how, and where the result goes.
+
+    Args:
+        data: languages and test sets.
+        compute: device, precision and threads.
+        decoding: how it searches.
+        models: folder of the model; of an ensemble, of each member.
+        tokens: folder of the tokenised sources.
+        vocab: folder of the vocabularies.
+        out: folder of the translations.
+    """
 
     data: DataSettings
     compute: ComputeSettings
     decoding: DecodingSettings
-    model: Path
+    models: tuple[Path, ...]
     tokens: Path
     vocab: Path
     out: Path
@@ -42,9 +53,10 @@ def translate_tests(job: Job) -> None:
 
     Raises:
         DataError: a file is missing or damaged.
-        ModelError: the model does not belong to these tokens and vocabularies.
+        ModelError: a model does not belong to these tokens and vocabularies, or the members of an
+            ensemble are not one model trained with several seeds.
     """
-    translator, config = _load(job)
+    translator, configs = _load(job)
     sources = {
         test: read_tokens(tokens_path(job.tokens, test, job.data.source_language))
         for test in job.data.tests
@@ -52,23 +64,40 @@ def translate_tests(job: Job) -> None:
     found = {test: translator.translate(source, test) for test, source in sources.items()}
     for test, translations in found.items():
         log.info("%s", summary(test, translations))
-    _write(job, found, config)
+    _write(job, found, configs)
 
 
-def _load(job: Job) -> tuple[Translator, Config]:
-    """Read the model and its vocabularies, and check that they belong together."""
+def _load(job: Job) -> tuple[Translator, list[Config]]:
+    """Read the models and their vocabularies, and check that they belong together."""
     device = prepare(job.compute)
     paths = {
         side: job.vocab / f"{language}.json"
         for side, language in zip(("source", "target"), job.data.languages, strict=True)
     }
     source, target = (Vocabulary.load(path) for path in paths.values())
-    model, config = load_model(job.model, device, len(source), len(target))
-    for side, path in paths.items():
-        check_vocabulary(job.model, path, config["vocabulary"][side]["sha256"])
-    check_tokenizer(job.model, job.tokens, config["tokenizer"])
+    models, configs = [], []
+    for folder in job.models:
+        model, config = load_model(folder, device, len(source), len(target))
+        for side, path in paths.items():
+            check_vocabulary(folder, path, config["vocabulary"][side]["sha256"])
+        check_tokenizer(folder, job.tokens, config["tokenizer"])
+        models.append(model)
+        configs.append(config)
+    check_members(job.models, configs)
     join = Spacing.load(job.vocab / "spacing.json").join
-    return Translator(model, source, target, join, job.decoding, job.compute), config
+    return Translator(tuple(models), source, target, join, job.decoding, job.compute), configs
+
+
+def check_members(folders: Sequence[Path], configs: Sequence[Config]) -> None:
+    """Refuse models of unlike names or settings: an ensemble is of one model's seeds."""
+    first = configs[0]
+    for folder, config in zip(folders, configs, strict=True):
+        if (config["name"], config["model"]) != (first["name"], first["model"]):
+            raise ModelError(
+                f"{folders[0]} and {folder} can't translate together: they are {first['name']} "
+                f"with {first['model']}, and {config['name']} with {config['model']}; train both "
+                "with the same settings"
+            )
 
 
 def check_vocabulary(model: Path, path: Path, trained: str) -> None:
@@ -111,14 +140,15 @@ def summary(test: str, translations: list[Translation]) -> str:
     )
 
 
-def _write(job: Job, found: dict[str, list[Translation]], config: Config) -> None:
+def _write(job: Job, found: dict[str, list[Translation]], configs: list[Config]) -> None:
+    first, alone = configs[0], len(configs) == 1
     record = Record(
-        name=config["name"],
-        seed=config["seed"],
-        parameters=config["parameters"],
-        best_epoch=config["best_epoch"],
+        name=first["name"],
+        seed=first["seed"] if alone else tuple(config["seed"] for config in configs),
+        parameters=sum(config["parameters"] for config in configs),
+        best_epoch=first["best_epoch"] if alone else tuple(c["best_epoch"] for c in configs),
         decoding=job.decoding.model_dump(),
-        tokenizer=config["tokenizer"],
+        tokenizer=first["tokenizer"],
         source_language=job.data.source_language,
         target_language=job.data.target_language,
     )

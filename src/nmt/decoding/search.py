@@ -9,12 +9,14 @@ however it went on: a stop that never changes the result. Ties go to the hypothe
 ahead, then to the lower id, then to the shorter.
 """
 
+from typing import Generic
+
 import torch
 from torch import Tensor
 
 from nmt.corpus.symbols import EOS, PAD, SOS
 from nmt.decoding.history import History
-from nmt.decoding.interface import SearchModel
+from nmt.decoding.interface import M, SearchModel
 from nmt.decoding.settings import DecodingSettings
 from nmt.errors import ModelError
 from nmt.model.states import Step
@@ -23,7 +25,7 @@ from nmt.validation.greedy import Found
 
 @torch.inference_mode()
 def beam_search(
-    model: SearchModel, src: Tensor, lengths: Tensor, settings: DecodingSettings
+    model: SearchModel[M], src: Tensor, lengths: Tensor, settings: DecodingSettings
 ) -> Found:
     """Translate a batch.
 
@@ -100,12 +102,12 @@ class _Best:
             values[rows] = torch.where(which, new, values[rows])
 
 
-class _Search:
+class _Search(Generic[M]):
     """The live part of a search: n sentences that are not done, K slots each."""
 
     def __init__(
         self,
-        model: SearchModel,
+        model: SearchModel[M],
         src: Tensor,
         lengths: Tensor,
         limits: Tensor,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from torch import Tensor
 from tqdm import tqdm
 
 from nmt.compute import ComputeSettings
@@ -10,6 +11,7 @@ from nmt.corpus.batches import pad
 from nmt.corpus.symbols import UNK
 from nmt.corpus.tokens import Sentence
 from nmt.corpus.vocabulary import Vocabulary
+from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.search import beam_search
 from nmt.decoding.settings import DecodingSettings
 from nmt.decoding.unknown import replace_unknown
@@ -17,6 +19,7 @@ from nmt.device import autocast
 from nmt.model.seq2seq import Seq2Seq
 from nmt.translations.attention import Weights
 from nmt.translations.hypotheses import Hypothesis
+from nmt.validation.greedy import Found
 
 _DIGITS = 6  # of a log-probability: beyond them rounding depends on the batch
 
@@ -31,10 +34,10 @@ class Translation:
 
 @dataclass(frozen=True)
 class Translator:
-    """A model with all it needs to read and to write words.
+    """A model, or an ensemble of several, with all it needs to read and to write words.
 
     Args:
-        model: a translation model, on any device.
+        models: one, or the members of an ensemble, all on one device and of one kind.
         source: vocabulary it reads.
         target: vocabulary it writes.
         join: makes text of tokens.
@@ -42,7 +45,7 @@ class Translator:
         compute: precision it runs at.
     """
 
-    model: Seq2Seq
+    models: tuple[Seq2Seq, ...]
     source: Vocabulary
     target: Vocabulary
     join: Callable[[Sentence], str]
@@ -58,7 +61,8 @@ class Translator:
             sentences: N source sentences, without special symbols.
             title: what the progress bar says.
         """
-        self.model.eval()
+        for model in self.models:
+            model.eval()
         found: dict[int, Translation] = {}
         with tqdm(total=len(sentences), desc=title, unit="sentence") as bar:
             for numbers in self._batches(sentences):
@@ -74,10 +78,10 @@ class Translator:
             yield order[start : start + self.decoding.batch_size]
 
     def _translate(self, sentences: list[Sentence]) -> list[Translation]:
-        device = self.model.output.bias.device
+        device = self.models[0].output.bias.device
         src, lengths = pad([self.source.encode(sentence) for sentence in sentences])
         with autocast(device, self.compute):
-            found = beam_search(self.model, src.to(device), lengths, self.decoding)
+            found = self._search(src.to(device), lengths)
         return [
             self._finish(sentence, ids, weights.numpy(), log_probability, cut)
             for sentence, ids, weights, log_probability, cut in zip(
@@ -89,6 +93,11 @@ class Translator:
                 strict=True,
             )
         ]
+
+    def _search(self, src: Tensor, lengths: Tensor) -> Found:
+        if len(self.models) == 1:
+            return beam_search(self.models[0], src, lengths, self.decoding)
+        return beam_search(Ensemble(self.models), src, lengths, self.decoding)
 
     def _finish(
         self, source: Sentence, ids: list[int], weights: Weights, score: float, cut: bool

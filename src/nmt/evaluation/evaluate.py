@@ -1,4 +1,4 @@
-"""From hypotheses and references to the score file of one model."""
+"""From hypotheses and references to the score file of one model or ensemble."""
 
 import logging
 from collections import Counter
@@ -9,6 +9,7 @@ from typing import Any
 from nmt.corpus.raw import raw_path
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence, read_tokenizer, read_tokens, tokens_path
+from nmt.ensembles import Seed, in_words, stage_address
 from nmt.errors import DataError
 from nmt.evaluation.metrics import (
     METRICS,
@@ -36,7 +37,7 @@ class Evaluation:
 
     Args:
         model: name in params.yaml.
-        seed: of its training.
+        seed: of its training; of an ensemble, those of its members.
         data: languages and test sets.
         settings: of the metrics.
         hypotheses: folder of the model's hypotheses and their record.
@@ -46,7 +47,7 @@ class Evaluation:
     """
 
     model: str
-    seed: int
+    seed: Seed
     data: DataSettings
     settings: EvaluationSettings
     hypotheses: Path
@@ -122,7 +123,7 @@ def _check_record(job: Evaluation, record: Record) -> None:
     if got != expected:
         raise DataError(
             f"{job.hypotheses}: expected translations of (model, seed, from, into) {expected}, "
-            f"got {got}: run `dvc repro translate@{job.model}-{job.seed}`"
+            f"got {got}: run `dvc repro {stage_address('translate', job.model, job.seed)}`"
         )
 
 
@@ -207,9 +208,9 @@ def _settings(job: Evaluation, record: Record) -> tuple[tuple[str, str | int | f
 def _tell(scores: ModelScores, path: Path) -> None:
     for test, values in scores.tests.items():
         log.info(
-            "%s, seed %d, %s: BLEU %.2f, on tokens %.2f, chrF %.2f (%d of %d empty, %d cut)",
-            scores.model, scores.seed, test, values.bleu, values.bleu_tokens, values.chrf,
-            values.empty, values.sentences, values.cut,
+            "%s, %s: BLEU %.2f, on tokens %.2f, chrF %.2f (%d of %d empty, %d cut)",
+            in_words(scores.model, scores.seed), test, values.bleu, values.bleu_tokens,
+            values.chrf, values.empty, values.sentences, values.cut,
         )  # fmt: skip
         measured = {f"{test}/{name}": getattr(values, name) for name in METRICS}
         metrics_log.info("%s", test, extra={"step": 0, "metrics": measured})

@@ -1,4 +1,4 @@
-"""Score files: one for each model and seed, which is also a metrics file of DVC.
+"""Score files: one for each model and seed, and each ensemble, which is also a metrics file of DVC.
 
 DVC shows every number and text in the mappings of such a file as a column, and nothing that lies
 in a list. So the scores are mappings, and signatures and settings are lists of pairs.
@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from nmt.ensembles import Seed, in_words, label, seed_name, stage_address
 from nmt.errors import DataError
 from nmt.files import read_json, write_json
 
@@ -40,26 +41,43 @@ class SetScores(_Strict):
 
 
 class ModelScores(_Strict):
-    """All scores of one model trained with one seed."""
+    """All scores of one model trained with one seed, or of an ensemble over its seeds."""
 
     model: str = Field(description="name in params.yaml")
-    seed: int = Field(description="seed of its training")
-    parameters: int = Field(ge=0, description="numbers that it learned")
-    best_epoch: int = Field(ge=0, description="epoch whose weights were used")
+    seed: Seed = Field(description="seed of its training; of an ensemble, those of its members")
+    parameters: int = Field(ge=0, description="numbers that it learned; of all members together")
+    best_epoch: int | tuple[int, ...] = Field(
+        description="epoch whose weights were used; of an ensemble, each member's"
+    )
     tests: dict[str, SetScores] = Field(description="by name of the test set")
     signatures: tuple[tuple[str, str], ...] = Field(description="metric, how it was computed")
     settings: tuple[tuple[str, Value], ...] = Field(
         description="dotted key, value: what the hypotheses and the scores were made with"
     )
 
+    @property
+    def ensemble(self) -> bool:
+        """Whether several models made the translations together."""
+        return not isinstance(self.seed, int)
+
+    @property
+    def seed_name(self) -> str:
+        """What a table has as the seed."""
+        return seed_name(self.seed)
+
+    @property
+    def label(self) -> str:
+        """Name of its row in a table over all seeds."""
+        return label(self.model, self.seed)
+
     def signature(self, metric: str) -> str:
         """Return how a metric was computed."""
         return dict(self.signatures)[metric]
 
 
-def scores_path(folder: Path, model: str, seed: int) -> Path:
-    """Return where the scores of one model and seed lie."""
-    return folder / f"{model}-{seed}.json"
+def scores_path(folder: Path, model: str, seed: Seed) -> Path:
+    """Return where the scores of one model and seed, or of an ensemble, lie."""
+    return folder / f"{model}-{seed_name(seed)}.json"
 
 
 def write_scores(folder: Path, scores: ModelScores) -> Path:
@@ -69,16 +87,16 @@ def write_scores(folder: Path, scores: ModelScores) -> Path:
     return path
 
 
-def read_scores(folder: Path, model: str, seed: int) -> ModelScores:
+def read_scores(folder: Path, model: str, seed: Seed) -> ModelScores:
     """Read a score file.
 
     Raises:
         DataError: it is missing (naming the stage to run), damaged, or another model's.
     """
     path = scores_path(folder, model, seed)
-    again = f"run `dvc repro evaluate@{model}-{seed}`"
+    again = f"run `dvc repro {stage_address('evaluate', model, seed)}`"
     if not path.is_file():
-        raise DataError(f"{path}: no scores of {model} with seed {seed}; {again}")
+        raise DataError(f"{path}: no scores of {in_words(model, seed)}; {again}")
     try:
         # Through JSON: there a list may fill a tuple, strictly.
         scores = ModelScores.model_validate_json(json.dumps(read_json(path)))
@@ -88,8 +106,8 @@ def read_scores(folder: Path, model: str, seed: int) -> ModelScores:
         raise DataError(f"{path}: {key}: {first['msg']}; {again}") from None
     if (scores.model, scores.seed) != (model, seed):
         raise DataError(
-            f"{path}: expected the scores of {model}, seed {seed}, "
-            f"got those of {scores.model}, seed {scores.seed}; {again}"
+            f"{path}: expected the scores of {in_words(model, seed)}, "
+            f"got those of {in_words(scores.model, scores.seed)}; {again}"
         )
     return scores
 

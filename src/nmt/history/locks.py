@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from nmt.ensembles import ENSEMBLE, Seed, seed_name, split_address, stage_address
 from nmt.errors import NmtError
 from nmt.run.inputs import flatten
 
@@ -53,26 +54,43 @@ class Lock:
     def trained(self) -> Iterator[tuple[str, int, str]]:
         """Yield model, seed and the hash of the weights' folder of each training."""
         for address, stage in self.stages.items():
-            name, _, item = address.partition("@")
-            model, _, seed = item.rpartition("-")
+            name, (model, seed) = address.partition("@")[0], split_address(address)
             md5 = stage.outs.get(f"models/{model}/{seed}")
             if name == "train" and seed.isdigit() and md5:
                 yield model, int(seed), md5
 
-    def chain(self, model: str, seed: int) -> list[LockedStage]:
+    def ensembles(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield model and seeds of each ensemble that was scored."""
+        for address, stage in self.stages.items():
+            model, seed = split_address(address)
+            if address.startswith("evaluate") and seed == ENSEMBLE:
+                yield model, tuple(stage.params.get("grid.seeds", ()))
+
+    def chain(self, model: str, seed: Seed) -> list[LockedStage]:
         """Return training, translation and evaluation of a model, as far as each used the last.
 
-        A stage whose deps are not what the stage before made is older than that, and left out.
+        A stage whose deps are not what the stage before made is older than that, and left out. Of
+        an ensemble the trainings of all members come first. Whether its translation used these
+        can't be told from here: it depends on the hash of the folder that they share.
         """
-        item, hypotheses = f"{model}-{seed}", f"translations/{model}/{seed}/hypotheses"
-        found: list[LockedStage] = []
-        for name, dep in (("train", ""), ("translate", f"models/{model}/{seed}"),
-                          ("evaluate", hypotheses)):  # fmt: skip
-            stage = self.stages.get(f"{name}@{item}")
+        members = (seed,) if isinstance(seed, int) else seed
+        wanted = [stage_address("train", model, member) for member in members]
+        found = [self.stages[address] for address in wanted if address in self.stages]
+        if len(found) < len(members):
+            return found
+        dep = f"models/{model}/{seed}" if isinstance(seed, int) else ""
+        for name in ("translate", "evaluate"):
+            stage = self.stages.get(stage_address(name, model, seed))
             if stage is None or (dep and stage.deps.get(dep) != found[-1].outs.get(dep)):
                 break
             found.append(stage)
+            dep = f"translations/{model}/{seed_name(seed)}/hypotheses"
         return found
+
+    def scored(self, model: str, seed: Seed) -> bool:
+        """Tell whether the chain is whole: the scores are of the very model or ensemble."""
+        trainings = 1 if isinstance(seed, int) else len(seed)
+        return len(self.chain(model, seed)) == trainings + 2
 
 
 def read_lock(text: str, where: str) -> Lock:

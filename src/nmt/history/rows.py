@@ -1,4 +1,7 @@
-"""Runs and revisions joined on hashes: one row for each training and each scoring of it."""
+"""Runs and revisions joined on hashes: one row for each training and each scoring of it.
+
+An ensemble, which is no training, has a row for each scoring.
+"""
 
 import hashlib
 import json
@@ -7,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nmt.history.locks import Lock
+from nmt.ensembles import ENSEMBLE
+from nmt.history.locks import Lock, LockedStage
 from nmt.history.revisions import WORKSPACE, Revision, prefix, read_blobs
 from nmt.history.runs import Run, Runs
 from nmt.provenance import names
@@ -25,7 +29,7 @@ class Row:
     Args:
         stage: such as "train@additive-1".
         model: its name; "" for a stage without one.
-        seed: likewise.
+        seed: likewise; "ensemble" for all seeds at once.
         status: the run's, or NO_RUN.
         run: id in MLflow; "" without a run.
         started: milliseconds since 1970; 0 without a run.
@@ -53,7 +57,10 @@ class Row:
 
 @dataclass(frozen=True)
 class _Found:
-    """A result in a dvc.lock: the weights, what scored them, and where."""
+    """A result in a dvc.lock: the weights, what scored them, and where.
+
+    An ensemble has no weights of its own: its result is the score file.
+    """
 
     model: str
     seed: str
@@ -64,7 +71,17 @@ class _Found:
 
     @property
     def path(self) -> str:
-        return f"models/{self.model}/{self.seed}"
+        return self.score_file if self.seed == ENSEMBLE else f"models/{self.model}/{self.seed}"
+
+    @property
+    def score_file(self) -> str:
+        return f"reports/scores/{self.model}-{self.seed}.json"
+
+    @property
+    def stage(self) -> str:
+        if self.seed == ENSEMBLE:
+            return f"evaluate_ensemble@{self.model}"
+        return f"train@{self.model}-{self.seed}"
 
 
 def join(root: Path, runs: Runs, revisions: Iterable[Revision]) -> list[Row]:
@@ -79,6 +96,8 @@ def join(root: Path, runs: Runs, revisions: Iterable[Revision]) -> list[Row]:
     for run in runs.runs:
         if run.stage.rpartition(":")[2].startswith("train"):
             rows += _of_training(run, found, first)
+        elif run.status == FINISHED:
+            first |= {item: run.id for item in run.outs.items() if item not in first}
     rows += _without_run(found, first)
     for number, row in enumerate(rows):
         md5 = row.params.pop(_SCORES, "")
@@ -113,12 +132,19 @@ def _results(revisions: list[Revision]) -> list[_Found]:
 
 def _in_lock(lock: Lock, name: str) -> Iterator[_Found]:
     for model, seed, weights in lock.trained():
-        item = f"{model}-{seed}"
         chain = lock.chain(model, seed)
-        scored = chain if len(chain) == 3 else chain[:1]  # what came of the same weights
-        params = {k: text(v) for stage in scored for k, v in stage.params.items()}
-        scores = scored[-1].outs.get(f"reports/scores/{item}.json", "")
-        yield _Found(model, str(seed), weights, scores, params, (name,))
+        scored = chain if lock.scored(model, seed) else chain[:1]  # what came of the same weights
+        scores = scored[-1].outs.get(f"reports/scores/{model}-{seed}.json", "")
+        yield _Found(model, str(seed), weights, scores, _params(scored), (name,))
+    for model, seeds in lock.ensembles():
+        if lock.scored(model, seeds):
+            both = lock.chain(model, seeds)[-2:]
+            scores = both[-1].outs.get(f"reports/scores/{model}-{ENSEMBLE}.json", "")
+            yield _Found(model, ENSEMBLE, scores, scores, _params(both), (name,))
+
+
+def _params(stages: list[LockedStage]) -> dict[str, str]:
+    return {key: text(value) for stage in stages for key, value in stage.params.items()}
 
 
 def _scores(
@@ -128,13 +154,13 @@ def _scores(
     commits = {revision.name: revision.commit for revision in revisions}
     top = prefix(root)
     wanted = [
-        (f.scores, f"{commits[name]}:{top}reports/scores/{f.model}-{f.seed}.json")
+        (f.scores, f"{commits[name]}:{top}{f.score_file}")
         for f in found
         for name in f.revisions
         if f.scores and name != WORKSPACE
     ]
     contents = read_blobs(root, [place for _, place in wanted])
-    here = [(f.scores, root / f"reports/scores/{f.model}-{f.seed}.json") for f in found if f.scores]
+    here = [(f.scores, root / f.score_file) for f in found if f.scores]
     known = [(md5, data) for (md5, _), data in zip(wanted, contents, strict=True) if data]
     known += [(md5, path.read_bytes()) for md5, path in here if path.is_file()]
     return {
@@ -172,7 +198,7 @@ def _without_run(found: list[_Found], first: dict[tuple[str, str], str]) -> Iter
     for f in found:
         if (f.path, f.weights) not in first:
             yield Row(
-                f"train@{f.model}-{f.seed}", f.model, f.seed, NO_RUN, result=f.weights,
+                f.stage, f.model, f.seed, NO_RUN, result=f.weights,
                 revisions=f.revisions, marks=(NO_RUN,), params={**f.params, _SCORES: f.scores},
             )  # fmt: skip
 

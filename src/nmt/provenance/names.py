@@ -1,6 +1,7 @@
 """Names of what a run holds: written here, read by whoever joins runs with DVC's hashes.
 
-Params: the dotted keys of params.yaml that the stage reads, and `model` and `seed`.
+Params: the dotted keys of params.yaml that the stage reads, and `model` and `seed`, which is
+"ensemble" for an evaluation of all seeds at once.
 Metrics: a stage's figures by epoch; `best.*` of the epoch kept; scores as `TEST.METRIC`; minutes.
 """
 

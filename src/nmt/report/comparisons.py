@@ -1,4 +1,7 @@
-"""Paired tests of every model of the grid against the baseline of the same seed."""
+"""Paired tests of every model of the grid against the baseline of the same seed.
+
+An ensemble is tested against the baseline of each seed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +10,7 @@ from tqdm import tqdm
 
 from nmt.corpus.raw import raw_path
 from nmt.corpus.tokens import read_tokenizer
+from nmt.ensembles import Seed, in_words, label, stage_address
 from nmt.errors import DataError
 from nmt.evaluation.evaluate import lowercased
 from nmt.evaluation.metrics import check_lengths
@@ -22,7 +26,14 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Outcome:
-    """One comparison, and where it was made."""
+    """One comparison, and where it was made.
+
+    Args:
+        test: name of the test set.
+        seed: of the baseline; and of the model, unless that is an ensemble.
+        baseline: the model that another was tested against.
+        comparison: what came of it.
+    """
 
     test: str
     seed: int
@@ -38,13 +49,13 @@ class Outcome:
 
 
 def compare_all(report: Report, scores: Sequence[ModelScores]) -> list[Outcome]:
-    """Test each model against the baseline, on each test set and for each seed.
+    """Test each model and ensemble against the baseline, on each test set and for each seed.
 
     Raises:
         DataError: hypotheses and references do not pair up, or the hypotheses are not those
             that were scored.
     """
-    if len(report.grid.models) < 2:
+    if len(report.grid.models) + len(report.grid.ensembles) < 2:
         return []
     places = [(test, seed) for test in report.data.tests for seed in report.grid.seeds]
     found = []
@@ -57,7 +68,9 @@ def compare_all(report: Report, scores: Sequence[ModelScores]) -> list[Outcome]:
 
 def _compare_one(report: Report, test: str, seed: int) -> list[Outcome]:
     references = read_references(report.folders.raw, test, report.data.target_language)
-    texts = {m: _texts(report, m, seed, test, len(references)) for m in report.grid.models}
+    grid = report.grid
+    systems = [(m, s) for m, s in grid.results() if s in (seed, grid.seeds)]
+    texts = {label(m, s): _texts(report, m, s, test, len(references)) for m, s in systems}
     baseline = texts.pop(report.settings.baseline)
     comparisons = paired_bootstrap(
         baseline,
@@ -70,7 +83,7 @@ def _compare_one(report: Report, test: str, seed: int) -> list[Outcome]:
     return [Outcome(test, seed, report.settings.baseline, c) for c in comparisons]
 
 
-def _texts(report: Report, model: str, seed: int, test: str, expected: int) -> list[str]:
+def _texts(report: Report, model: str, seed: Seed, test: str, expected: int) -> list[str]:
     folder = report.folders.hypotheses(model, seed)
     texts = [h.text for h in read_hypotheses(folder, test)]
     path = raw_path(report.folders.raw, test, report.data.target_language)
@@ -83,11 +96,12 @@ def _check_scored(tested: Outcome, scores: Sequence[ModelScores]) -> None:
     found = {tested.baseline: tested.comparison.baseline_score}
     found[tested.comparison.system] = tested.comparison.score
     for one in scores:
-        if one.seed != tested.seed or one.model not in found:
+        if (one.seed != tested.seed and not one.ensemble) or one.label not in found:
             continue
-        kept, new = one.tests[tested.test].bleu, found[one.model]
+        kept, new = one.tests[tested.test].bleu, found[one.label]
         if kept is not None and abs(kept - new) > 1e-3:
             raise DataError(
-                f"{one.model}, seed {one.seed}, {tested.test}: the score file says BLEU {kept}, "
-                f"but its hypotheses give {new}; run `dvc repro evaluate@{one.model}-{one.seed}`"
+                f"{in_words(one.model, one.seed)}, {tested.test}: the score file says BLEU "
+                f"{kept}, but its hypotheses give {new}; "
+                f"run `dvc repro {stage_address('evaluate', one.model, one.seed)}`"
             )

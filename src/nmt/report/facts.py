@@ -21,7 +21,7 @@ EXPLAINED = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What the templates say in words; names as in params.yaml."""
+    """What the templates say in words ("" where there is nothing); names as in params.yaml."""
 
     pair: str
     languages: tuple[str, ...]
@@ -30,6 +30,7 @@ class Facts:
     baseline: str
     seeds: tuple[int, ...]
     seeds_text: str
+    ensembles: str
     train: str
     train_pairs: int
     validation: str
@@ -60,6 +61,7 @@ def gather(
         baseline=report.settings.baseline,
         seeds=seeds,
         seeds_text=f"seed{'s' if len(seeds) > 1 else ''} {sentence(list(map(str, seeds)))}",
+        ensembles=_ensembles(len(report.grid.ensembles)),
         train=report.data.train,
         train_pairs=train_pairs,
         validation=report.data.validation,
@@ -81,6 +83,15 @@ def _spread(seeds: int) -> str:
     if seeds == 1:
         return "One seed a model: how much the scores vary from training to training is not known."
     return f"Mean ± sample standard deviation over {seeds} seeds."
+
+
+def _ensembles(count: int) -> str:
+    if not count:
+        return ""
+    return (
+        "An ensemble is one result, translated with the models of all seeds at once; it enters "
+        "no mean, and its parameters are those of all members together."
+    )
 
 
 def _best(seeds: int, models: int) -> str:
@@ -109,9 +120,10 @@ def _significance(report: Report, comparisons: int) -> str:
     if not comparisons:
         return "There is one model, so nothing to test."
     settings = report.settings
+    ensembles = ", and each ensemble against that of each seed" if report.grid.ensembles else ""
     return (
-        f"Each model is tested against {settings.baseline} trained with the same seed, by "
-        f"sacreBLEU's paired bootstrap on BLEU of the detokenised text: "
+        f"Each model is tested against {settings.baseline} trained with the same seed{ensembles}, "
+        f"by sacreBLEU's paired bootstrap on BLEU of the detokenised text: "
         f"{settings.bootstrap_samples} resamples of each test set, drawn with seed "
         f"{settings.bootstrap_seed}. Two systems count "
         f"as told apart where p is below {LEVEL}. The least that p can be is "

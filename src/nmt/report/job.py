@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.corpus.settings import DataSettings
+from nmt.ensembles import Seed, seed_name
 from nmt.errors import ParamsError
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.grid import GridSettings
@@ -25,9 +26,9 @@ class Folders:
     translations: Path
     reports: Path
 
-    def hypotheses(self, model: str, seed: int) -> Path:
-        """Return the folder of one model's hypotheses."""
-        return self.translations / model / str(seed) / "hypotheses"
+    def hypotheses(self, model: str, seed: Seed) -> Path:
+        """Return the folder of one model's, or one ensemble's, hypotheses."""
+        return self.translations / model / seed_name(seed) / "hypotheses"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Report:
 
     Args:
         settings: the `report` section.
-        grid: models and seeds; nothing else enters, whatever lies in the folders.
+        grid: models, seeds and ensembles; nothing else enters, whatever lies in the folders.
         data: languages and splits.
         evaluation: settings of the metrics, for the paired bootstrap.
         models: the settings of each model, shown as they are.

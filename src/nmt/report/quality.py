@@ -1,4 +1,4 @@
-"""Quality tables: models down, test sets across, mean and spread over seeds."""
+"""Quality tables: models down, test sets across, mean and spread over seeds; ensembles below."""
 
 import statistics
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nmt.ensembles import stage_address
 from nmt.errors import DataError
 from nmt.evaluation.metrics import METRICS
 from nmt.evaluation.scores import ModelScores, read_scores, scores_path
@@ -57,16 +58,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One model: its number of parameters, and a cell for each test set."""
+    """One model or ensemble.
+
+    Args:
+        model: its name; of an ensemble, with the number of members.
+        parameters: numbers that it learned; of an ensemble, all members together.
+        cells: one for each test set.
+        ensemble: whether it is one.
+    """
 
     model: str
     parameters: int
     cells: tuple[Cell, ...]
+    ensemble: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """All models on all test sets by one metric, computed in one way."""
+    """All models, then all ensembles, on all test sets by one metric, computed in one way."""
 
     metric: str
     signature: str
@@ -86,19 +95,19 @@ class Table:
 
 
 def read_grid(folder: Path, grid: GridSettings, tests: Sequence[str]) -> list[ModelScores]:
-    """Read the scores of the grid, models first, and check that they can stand in one table.
+    """Read the scores of the grid, models, then ensembles, and check that one table may hold them.
 
     Raises:
         DataError: a file or a test set is missing (naming the stage to run), or two files were
             made with different settings, signatures or numbers of sentences.
     """
-    scores = [read_scores(folder, m, s) for m in grid.models for s in grid.seeds]
+    scores = [read_scores(folder, model, seed) for model, seed in grid.results()]
     for one in scores:
         missing = [test for test in tests if test not in one.tests]
         if missing:
             raise DataError(
                 f"{scores_path(folder, one.model, one.seed)}: no scores on {', '.join(missing)}; "
-                f"run `dvc repro evaluate@{one.model}-{one.seed}`"
+                f"run `dvc repro {stage_address('evaluate', one.model, one.seed)}`"
             )
     for other in scores[1:]:
         _check_alike(folder, scores[0], other, tests)
@@ -115,22 +124,28 @@ def quality_tables(
 def _table(
     metric: str, scores: Sequence[ModelScores], grid: GridSettings, tests: Sequence[str]
 ) -> Table:
-    columns = []
-    for test in tests:
-        cells = [
-            Cell(tuple(getattr(s.tests[test], metric) for s in scores if s.model == model))
-            for model in grid.models
-        ]
-        columns.append(mark_best(cells))
+    alone = [s for s in scores if not s.ensemble]
+    seeds = {model: [s for s in alone if s.model == model] for model in grid.models}
+    columns = [
+        mark_best([Cell(tuple(_value(s, test, metric) for s in seeds[m])) for m in grid.models])
+        for test in tests
+    ]
     rows = [
-        Row(
-            model,
-            next(s.parameters for s in scores if s.model == model),
-            tuple(column[i] for column in columns),
-        )
+        Row(model, seeds[model][0].parameters, tuple(column[i] for column in columns))
         for i, model in enumerate(grid.models)
     ]
+    # One result each, without a spread: none is set beside the seeds of a model as the best.
+    rows += [
+        Row(s.label, s.parameters, tuple(Cell((_value(s, t, metric),)) for t in tests), True)
+        for s in scores
+        if s.ensemble
+    ]
     return Table(metric, scores[0].signature(metric), tuple(tests), tuple(rows))
+
+
+def _value(scores: ModelScores, test: str, metric: str) -> float | None:
+    value: float | None = getattr(scores.tests[test], metric)
+    return value
 
 
 def mark_best(cells: Sequence[Cell]) -> list[Cell]:

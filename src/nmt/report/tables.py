@@ -29,13 +29,16 @@ TEST_COLUMNS = (
 
 
 def scores_csv(scores: Sequence[ModelScores], tests: Sequence[str]) -> str:
-    """Return a row for each model, seed, test set and metric; a missing score is empty."""
+    """Return a row for each model, seed, test set and metric; a missing score is empty.
+
+    An ensemble has "ensemble" as its seed.
+    """
     return _csv(
         SCORE_COLUMNS,
         (
             (
                 one.model,
-                one.seed,
+                one.seed_name,
                 test,
                 metric,
                 getattr(one.tests[test], metric),
@@ -50,7 +53,7 @@ def scores_csv(scores: Sequence[ModelScores], tests: Sequence[str]) -> str:
 
 
 def significance_csv(comparisons: Sequence[Outcome]) -> str:
-    """Return a row for each comparison with the baseline."""
+    """Return a row for each comparison with the baseline, whose seed it names."""
     return _csv(
         TEST_COLUMNS,
         (

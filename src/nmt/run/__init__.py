@@ -5,9 +5,9 @@ The stage's script knows nothing of this package, and works without it. Around i
 1. the whole params file is checked;
 2. the stage is locked, so that no two processes write to one place;
 3. it ends with the DVC that started it, and on SIGINT, SIGTERM and SIGHUP;
-4. results that the grid no longer has are set aside before `plot` and `report`;
+4. results that the grid no longer has are set aside before stages that read whole folders;
 5. its code, params and data are noted, and must be the same at its end;
-6. `train`, `evaluate` and `plot` are recorded as runs in MLflow.
+6. trainings, evaluations and plots are recorded as runs in MLflow.
 
 Exit codes: 0 done; 1 an error, told in one message; 2 wrong options; 129, 130, 143 stopped.
 """
@@ -31,8 +31,8 @@ from nmt.run.record import Record
 from nmt.run.signals import Interrupted, end_with_driver, interruptible
 from nmt.run.stage import Stage, Work, call, stage_names
 
-TRACKED = ("train", "evaluate", "plot")
-PRUNED_BEFORE = ("plot", "report")
+TRACKED = ("train", "evaluate", "evaluate_ensemble", "plot")
+PRUNED_BEFORE = ("translate_ensemble", "plot", "report")
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,10 @@
-"""Results of models and seeds that the grid no longer has are moved out of the way."""
+"""Results of models, seeds and ensembles that the grid no longer has are moved out of the way."""
 
 import logging
 import shutil
 from pathlib import Path
 
+from nmt.ensembles import ENSEMBLE
 from nmt.params import Params
 from nmt.run.locks import waiting
 
@@ -15,24 +16,27 @@ PRUNED = Path(".nmt/pruned")
 def prune(root: Path, params: Params) -> list[Path]:
     """Move what an earlier grid left to .nmt/pruned, and log each; return the paths.
 
-    Else it would enter the hashes of folders that `plot` and `report` depend on. Nothing is
+    Else it would enter the hashes of folders that stages depend on as a whole. Nothing is
     deleted: a model trained outside the grid is in no cache. Hidden files, such as what a
     running training has not finished, stay.
     """
-    wanted = {(m, str(s)) for m in params.value("grid.models") for s in params.value("grid.seeds")}
+    trained = {(m, str(s)) for m in params.value("grid.models") for s in params.value("grid.seeds")}
+    ensembles = {(model, ENSEMBLE) for model in params.value("grid.ensembles")}
     with waiting(root, "prune"):
-        extra = _extra(root, wanted)
+        extra = _extra(root, trained, trained | ensembles)
         for path in extra:
             _set_aside(root, path)
     return extra
 
 
-def _extra(root: Path, wanted: set[tuple[str, str]]) -> list[Path]:
-    names = {f"{model}-{seed}.json" for model, seed in wanted}
+def _extra(
+    root: Path, trained: set[tuple[str, str]], translated: set[tuple[str, str]]
+) -> list[Path]:
+    names = {f"{model}-{seed}.json" for model, seed in translated}
     scores = [path for path in root.glob("reports/scores/*.json") if path.name not in names]
     folders = [
         path
-        for kind in ("models", "translations")
+        for kind, wanted in (("models", trained), ("translations", translated))
         for path in root.glob(f"{kind}/*/*")
         if (path.parent.name, path.name) not in wanted
     ]

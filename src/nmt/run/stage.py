@@ -10,6 +10,7 @@ from typing import Any
 
 from typer.main import get_command
 
+from nmt.ensembles import ENSEMBLE
 from nmt.errors import NmtError
 
 Work = Callable[[], None]
@@ -29,10 +30,16 @@ class Stage:
 
     @property
     def label(self) -> str:
-        """Its name in a dvc.yaml, such as "train@additive-1"."""
+        """Its name in a dvc.yaml, such as "train@additive-1" or "evaluate_ensemble@additive"."""
         if "model" not in self.options:
             return self.name
-        return f"{self.name}@{self.options['model']}-{self.options['seed']}"
+        item = f"{self.name}@{self.options['model']}"
+        return f"{item}-{self.seed}" if "seed" in self.options else item
+
+    @property
+    def seed(self) -> str:
+        """The seed of its model, ENSEMBLE for all of them at once; "" without a model."""
+        return str(self.options.get("seed", ENSEMBLE)) if "model" in self.options else ""
 
     @property
     def address(self) -> str:

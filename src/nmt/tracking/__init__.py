@@ -131,8 +131,8 @@ def _tags(record: Record, git: GitState) -> dict[str, str]:
 
 
 def _params(record: Record) -> dict[str, str]:
-    options = record.stage.options
-    own = {name: str(options[name]) for name in ("model", "seed") if name in options}
+    model = record.stage.options.get("model")
+    own = {"model": str(model), "seed": record.stage.seed} if model else {}
     return own | {key: text(value) for key, value in record.start.params.items()}
 
 

@@ -66,8 +66,7 @@ def _plot(record: Record) -> Results:
 
 
 def _name(record: Record, sign: str) -> str:
-    options = record.stage.options
-    return f"{options['model']}{sign}{options['seed']}"
+    return f"{record.stage.options['model']}{sign}{record.stage.seed}"
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, float]:
@@ -81,5 +80,6 @@ def _numbers(values: dict[str, Any]) -> dict[str, float]:
 _READERS: dict[str, Callable[[Record], Results]] = {
     "train": _train,
     "evaluate": _evaluate,
+    "evaluate_ensemble": _evaluate,
     "plot": _plot,
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from nmt.ensembles import Seed
 from nmt.errors import DataError
 from nmt.files import read_json, write_json
 
@@ -19,9 +20,10 @@ class Record:
 
     Args:
         name: the model's name in params.yaml.
-        seed: of its training.
-        parameters: how many numbers the model learned.
-        best_epoch: the epoch whose weights were used, counted from 1.
+        seed: of its training; of an ensemble, those of its members.
+        parameters: how many numbers the model learned; of an ensemble, all members together.
+        best_epoch: the epoch whose weights were used, counted from 1; of an ensemble, each
+            member's.
         decoding: the `decoding` section they were searched with.
         tokenizer: which tokenizer made the source tokens (kind, versions, settings).
         source_language: language translated from.
@@ -29,9 +31,9 @@ class Record:
     """
 
     name: str
-    seed: int
+    seed: Seed
     parameters: int
-    best_epoch: int
+    best_epoch: int | tuple[int, ...]
     decoding: dict[str, Any]
     tokenizer: dict[str, str]
     source_language: str
