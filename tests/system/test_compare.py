@@ -55,7 +55,7 @@ def test_two_commits_and_an_experiment(world: World) -> None:
     ] * 2
     assert all("test_one.bleu" in row["metrics"] and row["revisions"] for row in ensemble)
     text = nmt(world, "compare", *(row["run"] for row in ensemble))
-    assert "additive (ensemble of 2) on test_one" in text and "can't tell" not in text
+    assert "additive (ensemble of 2) on test_one" in text and "can't tell: " not in text
     baseline = [row for row in rows if row["stage"] == "train@baseline-1"]
     assert len({row["run"] for row in baseline}) == 1, "trained once, translated twice"
     assert [row["params"]["decoding.beam"] for row in baseline] == ["1", "2"]
