@@ -119,18 +119,11 @@ class Made:
     def keep_in_cache(self) -> None:
         """Move what git ignores to DVC's cache."""
         for path in ("data/raw", "data/tokens", "data/vocab", *self._attention()):
-            self._cache(path)
+            self.cache(path)
             shutil.rmtree(self.root / path)
 
-    def entry(self, path: str) -> dict[str, Any]:
-        """Return what dvc.lock says of a path."""
-        return self._entry(path)
-
-    def _attention(self) -> list[str]:
-        found = self.root.glob("translations/*/*/attention")
-        return sorted(path.relative_to(self.root).as_posix() for path in found)
-
-    def _cache(self, path: str) -> None:
+    def cache(self, path: str) -> None:
+        """Copy a folder to DVC's cache."""
         md5s = file_md5s(self.root, path)
         entries = [
             {"md5": md5, "relpath": Path(name).relative_to(path).as_posix()}
@@ -140,6 +133,14 @@ class Made:
         self._store(hashlib.md5(listed.encode()).hexdigest(), ".dir", listed.encode())
         for name, md5 in md5s.items():
             self._store(md5, "", (self.root / name).read_bytes())
+
+    def entry(self, path: str) -> dict[str, Any]:
+        """Return what dvc.lock says of a path."""
+        return self._entry(path)
+
+    def _attention(self) -> list[str]:
+        found = self.root.glob("translations/*/*/attention")
+        return sorted(path.relative_to(self.root).as_posix() for path in found)
 
     def _store(self, md5: str, suffix: str, content: bytes) -> None:
         place = self.root / ".dvc/cache/files/md5" / md5[:2] / f"{md5[2:]}{suffix}"

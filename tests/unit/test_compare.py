@@ -363,3 +363,18 @@ def test_scores_older_than_the_translations_of_an_ensemble(tmp_path: Path) -> No
     path.write_text(text.replace(hypotheses, "0" * 32 + ".dir", 1))
     found = compare(made.root, "HEAD", "workspace", FAST)
     assert "the scores of wide, ensemble of seeds 1, 2, 3, are older than its" in found.missing[0]
+
+
+def test_an_ensemble_older_than_a_member(tmp_path: Path) -> None:
+    made = Made.make(tmp_path / "project")
+    made.params["grid"]["ensembles"] = ["wide"]
+    made.results()
+    made.commit("First")
+    for item in ("base/1", "wide/1", "wide/2", "wide/3"):
+        made.cache(f"models/{item}")
+    path = made.root / "dvc.lock"
+    one, other = (made.entry(f"models/{model}/1")["md5"] for model in ("wide", "base"))
+    path.write_text(path.read_text().replace(one, other))  # trained and translated anew, alone
+    found = compare(made.root, "HEAD", "workspace", FAST)
+    (missing,) = found.missing
+    assert "workspace: the scores of wide, ensemble of seeds 1, 2, 3, are older than its" in missing

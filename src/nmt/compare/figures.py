@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sacrebleu.metrics import BLEU
 
 from nmt.compare.sides import Side
-from nmt.ensembles import Seed, in_words, seed_name
+from nmt.ensembles import Seed, in_words, seed_name, stage_address
 from nmt.errors import DataError
 from nmt.evaluation.metrics import METRICS, bleu_metric
 from nmt.evaluation.scores import ModelScores, read_scores
@@ -52,7 +52,7 @@ def read_figures(side: Side, item: Item) -> Figures:
     path, reason = side.files.out(f"reports/scores/{model}-{seed_name(seed)}.json")
     if path is None:
         raise DataError(reason)
-    if not side.files.lock.scored(model, seed):
+    if not side.files.lock.scored(model, seed) or _other_members(side, item):
         raise DataError(
             f"{side.title}: the scores of {in_words(model, seed)}, are older than its model or "
             "its translations: run `dvc repro` there"
@@ -61,6 +61,20 @@ def read_figures(side: Side, item: Item) -> Figures:
         return _of_file(read_scores(path.parent, model, seed))
     except DataError as error:
         raise DataError(str(error).replace(f"{side.files.folder}/", f"{side.title}: ")) from None
+
+
+def _other_members(side: Side, item: Item) -> bool:
+    """Tell whether an ensemble was translated with other models than those of dvc.lock.
+
+    It depends on the folder that they share; without DVC's lists of their files nobody can tell.
+    """
+    model, seed = item
+    if isinstance(seed, int):
+        return False
+    folder = f"models/{model}"
+    made = side.files.filled(folder, (f"{folder}/{member}" for member in seed))
+    used = side.files.lock.stages[stage_address("translate", model, seed)].deps[folder]
+    return made not in (None, used)
 
 
 def _of_file(scores: ModelScores) -> Figures:

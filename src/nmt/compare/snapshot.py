@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -60,6 +60,16 @@ class Snapshot:
             self._outs[path] = self._get(path)
         found, reason = self._outs[path]
         return (self.folder / path if found else None), reason
+
+    def filled(self, folder: str, outs: Iterable[str]) -> str | None:
+        """Return the hash of a folder that these outs fill; None if DVC lacks a list of theirs."""
+        md5s: dict[str, str] = {}
+        for out in outs:
+            data = self._cache.read(self.lock.outs[out])
+            if data is None:
+                return None
+            md5s |= {f"{out}/{entry['relpath']}": entry["md5"] for entry in json.loads(data)}
+        return dvc_hash(folder, md5s)
 
     def _get(self, path: str) -> tuple[bool, str]:
         digest = self.lock.outs.get(path)

@@ -70,8 +70,8 @@ class Lock:
         """Return training, translation and evaluation of a model, as far as each used the last.
 
         A stage whose deps are not what the stage before made is older than that, and left out. Of
-        an ensemble the trainings of all members come first. Whether its translation used these
-        can't be told from here: it depends on the hash of the folder that they share.
+        an ensemble the trainings of all members come first; that its translation used these can't
+        be told by dvc.lock alone, where it depends on the folder that they share.
         """
         members = (seed,) if isinstance(seed, int) else seed
         wanted = [stage_address("train", model, member) for member in members]
@@ -88,7 +88,7 @@ class Lock:
         return found
 
     def scored(self, model: str, seed: Seed) -> bool:
-        """Tell whether the chain is whole: the scores are of the very model or ensemble."""
+        """Tell whether the chain is whole: nothing in it is older than what it was made from."""
         trainings = 1 if isinstance(seed, int) else len(seed)
         return len(self.chain(model, seed)) == trainings + 2
 
