@@ -74,7 +74,7 @@ def evidence(a: list[float], b: list[float]) -> Evidence:
         ([30.0], [30.4], 0.21, Outcome.NOT_SHOWN, "+0.40 BLEU, p = 0.210: no difference shown"),
         (
             [30.0], [31.2], 0.0001, Outcome.THIS_TRAINING,
-            "+1.20 BLEU, p < 0.001: this training of B scores higher; one seed can't tell luck "
+            "+1.20 BLEU, p < 0.001: this result of B is higher; one a side can't tell luck "
             "from setting",
         ),
         (

@@ -47,7 +47,7 @@ def judge(tested: Evidence, p: float) -> Verdict:
         where = ", within the spread of seeds" if seeds > 1 and not apart else ""
         return Verdict(Outcome.NOT_SHOWN, f"{figures}{where}: no difference shown")
     if seeds == 1:
-        line = f"{figures}: this training of {better} scores higher; one seed can't tell luck"
+        line = f"{figures}: this result of {better} is higher; one a side can't tell luck"
         return Verdict(Outcome.THIS_TRAINING, f"{line} from setting")
     if not apart:
         line = f"{figures} on the sentences, but within the spread of seeds: no difference shown"
@@ -98,7 +98,7 @@ def summary(verdicts: Sequence[tuple[str, Verdict]], missing: int) -> str:
 _WORDS = {
     Outcome.B_BETTER: "B is better",
     Outcome.A_BETTER: "A is better",
-    Outcome.THIS_TRAINING: "these trainings differ, but seeds are too few",
+    Outcome.THIS_TRAINING: "these results differ, but seeds are too few",
     Outcome.NOT_SHOWN: "no difference shown",
     Outcome.SAME: "the same translations",
 }
