@@ -8,9 +8,11 @@ from typing import Any
 from benchmarks.figures import RATIO, Figure
 from nmt.errors import DataError
 from nmt.files import read_json, read_text, write_json, write_text
+from nmt.pages import filled, marks
 
 RESULTS_FILE = "results.json"
-BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+PART = "figures"
+BEGIN, END = marks(PART)
 """Between these lines of a page the table stands."""
 
 _DIGITS = 4
@@ -108,12 +110,8 @@ def fill_in(page: Path, results: Results) -> None:
     Raises:
         DataError: the page lacks a mark.
     """
-    before, begin, rest = read_text(page).partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise DataError(f"{page}: the line {BEGIN} or {END} is missing; put both back")
     said = "\n\n".join(_said(results))
-    write_text(page, f"{before}{BEGIN}\n\n{said}\n\n{END}{after}")
+    write_text(page, filled(read_text(page), PART, said, page))
 
 
 def _said(results: Results) -> Iterator[str]:
