@@ -21,6 +21,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+results = typer.Typer(
+    help="Keep the table of results, docs/results.csv and docs/results.md.", no_args_is_help=True
+)
+app.add_typer(results, name="results")
 
 OutOption = Annotated[Path | None, typer.Option(help="file to write; standard output if not given")]
 
@@ -209,6 +213,29 @@ def compare(
     _give(write(found), out)
     if not found.complete:
         raise typer.Exit(2)
+
+
+@results.command("add")
+def add_results(
+    params_file: Annotated[
+        Path, typer.Option(help="params file that the finished run here was made with")
+    ],
+    note: Annotated[str, typer.Option(help="kept with the rows, and shown on the page")] = "",
+) -> None:
+    """Add the finished run in the working tree; its rows take the place of their older ones."""
+    from nmt.results import RESULTS, add
+
+    count = add(project_root(), params_file, note)
+    typer.echo(f"{count} scores of {params_file} are in {RESULTS}")
+
+
+@results.command("page")
+def results_page() -> None:
+    """Make the tables of docs/results.md again from docs/results.csv."""
+    from nmt.results import PAGE, write_page
+
+    write_page(project_root())
+    typer.echo(f"written to {PAGE}")
 
 
 def _give(text: str, out: Path | None) -> None:
