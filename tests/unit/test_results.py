@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import DataError
+from nmt.files import write_json
+from nmt.history.locks import LockedStage
 from nmt.history.runs import read_runs
 from nmt.provenance import names
 from nmt.results import PAGE, RESULTS, SIGNIFICANCE, write_page
+from nmt.results.finished import Facts
 from nmt.results.minutes import Training, training
 from nmt.results.page import with_tables
 from nmt.results.rows import PairedTest, Result, as_csv, merged, read_rows
@@ -141,6 +144,21 @@ def test_minutes_are_those_of_all_runs_of_a_training(
 def test_minutes_are_not_guessed(store: Path) -> None:
     write_runs(store, [run(5.0)])
     assert training(read_runs(store), "models/wide/1", "d2") == Training(None, None)
+
+
+def test_an_ensemble_has_the_minutes_of_its_members(store: Path) -> None:
+    second = MadeRun("train@wide-2", metrics={"minutes": 6.2}, outs={"models/wide/2": "d2"})
+    write_runs(store, [run(5.0), second])
+    lock = {
+        f"train@wide-{seed}": LockedStage({}, {f"models/wide/{seed}": f"d{seed}"}, {})
+        for seed in (1, 2)
+    }
+    scores = {"model": "wide", "seed": [1, 2], "parameters": 2000}
+    write_json(store / "reports/scores/wide-ensemble.json", scores)
+    assert Facts(store, lock).of("wide", "ensemble") == {
+        "parameters": 2000, "minutes": 11.2, "device": "cpu: A", "members": 2, "epochs": None,
+        "validation_bleu": None,
+    }  # fmt: skip
 
 
 # The page

@@ -1,13 +1,13 @@
 """The finished run in the working tree: is it whole and up to date, and what are its rows?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nmt import dag
 from nmt.audit.findings import Link, Status
-from nmt.audit.lock import LOCK, PARAMS, lock_here
+from nmt.audit.lock import LOCK, PARAMS, Entry, lock_here
 from nmt.audit.outs import check_outs
 from nmt.audit.stale import Graph, check_stale
 from nmt.audit.tree import Project, changed_since
@@ -56,7 +56,7 @@ def read_finished(root: Path, params_file: Path, note: str) -> Finished:
     project = Project(root)
     graph = Graph(dag.stages(root), lock, project, Params.read(root / PARAMS))
     _check_stages(graph, again)
-    facts = _Facts(root, graph)
+    facts = Facts(root, lock)
     common = {"params_file": name, "commit": _commit(root, name), "note": " ".join(note.split())}
     results = [
         row_of(Result, {**cells, **facts.of(cells["model"], cells["seed"]), **common}, f"{BLEU}")
@@ -123,17 +123,17 @@ def _problems(stage: dag.Stage, graph: Graph) -> Iterator[str]:
             yield f"{stage.address}: {finding.text}"
 
 
-class _Facts:
+class Facts:
     """What is known of each model and ensemble beside its scores.
 
     Args:
         root: the project's folder.
-        graph: with the hashes of the models.
+        lock: with the hashes of the models.
     """
 
-    def __init__(self, root: Path, graph: Graph) -> None:
+    def __init__(self, root: Path, lock: Mapping[str, Entry]) -> None:
         self._root = root
-        self._lock = graph.lock
+        self._lock = lock
         self._runs = read_runs(root)
 
     def of(self, model: str, seed: str) -> dict[str, Any]:
