@@ -25,11 +25,11 @@ from nmt.device import prepare
 from nmt.errors import NmtError
 from nmt.files import sha256
 from nmt.model.seq2seq import Seq2Seq
-from nmt.model.settings import ModelSettings, RecurrentSettings
+from nmt.model.settings import ModelSettings, RecurrentSettings, read_model
 from nmt.model.store import load_model
 from nmt.seeding import generator, seed_everything
 from nmt.training.corpus import Batch, Numbers, Pairs, encode_pairs, make_batch, plan_batches
-from nmt.training.settings import TeacherForcing, TrainingSettings
+from nmt.training.settings import TeacherForcing, TrainingSettings, read_training
 from nmt.training.state import Checkpoint
 from nmt.training.stored import open_pairs, store_pairs
 from nmt.training.trainer import Corpora, Trainer
@@ -69,19 +69,20 @@ def wanted_device(setting: Setting) -> torch.device:
     return torch.device("cuda" if cuda else "cpu")
 
 
-def training_settings(setting: Setting) -> TrainingSettings:
-    """Return the `training` section."""
-    return setting.values.section("training", TrainingSettings)
+def training_settings(setting: Setting, model: str = DEFAULT_MODEL) -> TrainingSettings:
+    """Return how a model is trained."""
+    return read_training(setting.values, model)
 
 
 def default_model(setting: Setting) -> RecurrentSettings:
     """Return the default model's entry of the `models` section."""
-    return setting.values.section(f"models.{DEFAULT_MODEL}", RecurrentSettings)
+    key = f"models.{DEFAULT_MODEL}"
+    return setting.values.section(key, RecurrentSettings, apart=("training",))
 
 
 def any_model(setting: Setting, name: str) -> ModelSettings:
     """Return any entry of the `models` section."""
-    return setting.values.section(f"models.{name}", ModelSettings)
+    return read_model(setting.values, name)
 
 
 def transformers(setting: Setting) -> list[str]:

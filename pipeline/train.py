@@ -21,10 +21,10 @@ from pathlib import Path
 from nmt import script
 from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import read_model
 from nmt.params import Params
 from nmt.training.job import Job, train_model
-from nmt.training.settings import TrainingSettings
+from nmt.training.settings import read_training
 
 
 def train(
@@ -44,8 +44,8 @@ def train(
             seed=seed,
             data=values.section("data", DataSettings),
             compute=values.section("compute", ComputeSettings),
-            model=values.section(f"models.{model}", ModelSettings),
-            training=values.section("training", TrainingSettings),
+            model=read_model(values, model),
+            training=read_training(values, model),
             tokens=tokens,
             vocab=vocab,
             out=out / model / str(seed),

@@ -33,7 +33,7 @@ def operations(setting: Setting, model: str) -> list[Operation]:
         setting: what is trained on.
         model: an entry of the `models` section.
     """
-    training = training_settings(setting)
+    training = training_settings(setting, model)
     corpus = read_corpus(setting, training.max_length)
     compute = compute_settings(setting)
     trainer = new_trainer(any_model(setting, model), corpus, training, compute)

@@ -67,7 +67,8 @@ def own_process(setting: Setting) -> Tasks:
     }
     tasks["default"] = _contender(setting, corpus, model, default)
     for name in transformers(setting)[:1]:
-        tasks["transformer"] = _contender(setting, corpus, any_model(setting, name), default)
+        own = training_settings(setting, name)
+        tasks["transformer"] = _contender(setting, corpus, any_model(setting, name), own)
     tasks["square"] = square(setting.sizes.square, device)
     tasks["own_shapes"] = own_shapes(products(model, corpus.sizes[1], middle), device)
     return {**tasks, "multiply_adds": partial(multiply_adds, model, corpus, plan)}

@@ -73,11 +73,11 @@ def params(
     ] = "",
 ) -> None:
     """Print each key of params.yaml and what it allows."""
-    from nmt.describe import keys
-    from nmt.settings import SECTIONS
+    from nmt.settings import SECTIONS, every_key
 
-    found = [key for prefix, kind in SECTIONS.items() for key in keys(prefix, kind)]
-    chosen = [key for key in found if f"{key.name}.".startswith(f"{section}." if section else "")]
+    chosen = [
+        key for key in every_key() if f"{key.name}.".startswith(f"{section}." if section else "")
+    ]
     if not chosen:
         raise ParamsError(f"no key begins with {section}; sections: {', '.join(SECTIONS)}")
     for key in chosen:

@@ -5,6 +5,7 @@ the plots makes no model stale.
 """
 
 import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,17 +53,43 @@ class Params:
             raise ParamsError(f"{self.path}: {key}: expected a mapping, got {value!r}")
         return [str(name) for name in value]
 
-    def section(self, key: str, kind: TypeForm[S]) -> S:
+    def section(self, key: str, kind: TypeForm[S], apart: Collection[str] = ()) -> S:
         """Return the section at a dotted key (such as "models.additive") as a checked model.
 
         Args:
             key: where the section stands.
             kind: a class, or a choice of classes that one of the section's keys decides.
+            apart: keys that stand there and are no part of the class; they are read by themselves.
 
         Raises:
             ParamsError: naming each dotted key at fault, its value and what is allowed.
         """
         value = self.value(key)
+        if apart and isinstance(value, dict):
+            value = {name: inner for name, inner in value.items() if name not in apart}
+        return self._checked(key, value, kind)
+
+    def overridden(self, key: str, by: str, kind: TypeForm[S]) -> S:
+        """Return the section at a dotted key, with what stands at another in place of its own.
+
+        Args:
+            key: where the section stands, complete.
+            by: where a mapping stands with any of the section's keys, nested ones too.
+            kind: as of `section`.
+
+        Raises:
+            ParamsError: as of `section`; what is wrong in the mapping is named by its place there.
+        """
+        self.section(key, kind)  # so that what is wrong in the whole comes from the mapping
+        changes = self.value(by)
+        if not isinstance(changes, dict):
+            raise ParamsError(
+                f"{self.path}: {by}: got {changes!r}; give a mapping with keys of {key}, "
+                "{} to change none"
+            )
+        return self._checked(by, override(self.value(key), changes), kind)
+
+    def _checked(self, key: str, value: Any, kind: TypeForm[S]) -> S:
         try:
             # Through JSON: there a list may fill a tuple and a string an enum, strictly.
             return TypeAdapter(kind).validate_json(json.dumps(value))
@@ -82,6 +109,17 @@ class Params:
             value = value[part]
             done.append(part)
         return value
+
+
+def override(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with others in place of those at the same keys, in nested mappings too."""
+    changed = {
+        key: override(values[key], value)
+        if isinstance(value, dict) and isinstance(values.get(key), dict)
+        else value
+        for key, value in changes.items()
+    }
+    return {**values, **changed}
 
 
 def _explain(key: str, error: ValidationError, chosen: bool) -> str:

@@ -4,33 +4,44 @@ Outside every stage's imports: a stage reads its own sections, and nothing here 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from typing_extensions import TypeForm
 
 from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.decoding.settings import DecodingSettings
+from nmt.describe import Key, keys
 from nmt.errors import ParamsError
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.grid import GridSettings
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import ModelSettings, read_model
 from nmt.params import Params, Settings
 from nmt.plots.settings import PlotSettings
 from nmt.report.settings import ReportSettings
 from nmt.tokenization.settings import TokenizerSettings
-from nmt.training.settings import TrainingSettings
+from nmt.training.settings import TrainingSettings, read_training
 from nmt.vocab.settings import VocabSettings
 
 ENTRIES = ".NAME"
 """Ends the key of a section that holds one entry for each name of the user's choice."""
+
+MODELS = "models" + ENTRIES
+"""Of these entries a part is read with the `training` section."""
+
+OWN_TRAINING = Key(
+    f"{MODELS}.training",
+    "any keys of training",
+    "what differs from the training section for this model; {} for nothing",
+)
 
 SECTIONS: dict[str, TypeForm[Settings]] = {
     "data": DataSettings,
     "compute": ComputeSettings,
     "tokenizer": TokenizerSettings,
     "vocab": VocabSettings,
-    "models" + ENTRIES: ModelSettings,
+    MODELS: ModelSettings,
     "training": TrainingSettings,
     "grid": GridSettings,
     "decoding": DecodingSettings,
@@ -38,6 +49,14 @@ SECTIONS: dict[str, TypeForm[Settings]] = {
     "plots": PlotSettings,
     "report": ReportSettings,
 }
+
+
+def every_key() -> Iterator[Key]:
+    """Yield all keys that the file has, in the order of the sections."""
+    for section, kind in SECTIONS.items():
+        yield from keys(section, kind)
+        if section == MODELS:
+            yield OWN_TRAINING
 
 
 def check(params: Params) -> None:
@@ -48,7 +67,8 @@ def check(params: Params) -> None:
     """
     problems = list(_each_section(params)) or list(_between_sections(params))
     if problems:
-        raise ParamsError(f"{params.path}: " + "; ".join(problems))
+        # What is wrong in `training` is found again with each model.
+        raise ParamsError(f"{params.path}: " + "; ".join(dict.fromkeys(problems)))
 
 
 def _each_section(params: Params) -> Iterator[str]:
@@ -57,28 +77,27 @@ def _each_section(params: Params) -> Iterator[str]:
         if name not in known:
             yield f"{name}: unknown section; remove it or correct its name ({', '.join(known)})"
     for key, kind in SECTIONS.items():
-        yield from (
-            _entries(params, key, kind) if key.endswith(ENTRIES) else _fault(params, key, kind)
-        )
+        read = partial(params.section, key, kind)
+        yield from _models(params) if key == MODELS else _fault(params, read)
 
 
-def _entries(params: Params, key: str, kind: TypeForm[Settings]) -> Iterator[str]:
-    section = key.removesuffix(ENTRIES)
+def _models(params: Params) -> Iterator[str]:
     try:
-        names = params.names(section)
+        names = params.names("models")
     except ParamsError as error:
         yield _without_path(params, error)
         return
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):  # it names folders and stages
-            yield f"{section}.{name}: a name may hold letters A to Z, digits and _ alone; rename it"
+            yield f"models.{name}: a name may hold letters A to Z, digits and _ alone; rename it"
         else:
-            yield from _fault(params, f"{section}.{name}", kind)
+            yield from _fault(params, partial(read_model, params, name))
+            yield from _fault(params, partial(read_training, params, name))
 
 
-def _fault(params: Params, key: str, kind: TypeForm[Settings]) -> Iterator[str]:
+def _fault(params: Params, read: Callable[[], object]) -> Iterator[str]:
     try:
-        params.section(key, kind)
+        read()
     except ParamsError as error:
         yield _without_path(params, error)
 

@@ -29,15 +29,25 @@ class Recorder:
         sys.addaudithook(self._watch_files)
 
     def _watch_params(self, params: Any) -> None:
-        section, value = params.section, params.value
-        inside = False
+        section, overridden, value = params.section, params.overridden, params.value
+        inside = 0
 
-        def recorded_section(this: Any, key: str, kind: Any) -> Any:
+        def unseen(read: Any, *arguments: Any, **options: Any) -> Any:
             nonlocal inside
-            inside = True
-            found = section(this, key, kind)
-            inside = False
+            inside += 1
+            found = read(*arguments, **options)
+            inside -= 1
+            return found
+
+        def recorded_section(this: Any, key: str, kind: Any, **options: Any) -> Any:
+            found = unseen(section, this, key, kind, **options)
             self._register(found, key)
+            return found
+
+        def recorded_overridden(this: Any, key: str, by: str, kind: Any) -> Any:
+            found = unseen(overridden, this, key, by, kind)
+            self._register(found, key)
+            self.keys.add(by)
             return found
 
         def recorded_value(this: Any, key: str) -> Any:
@@ -46,6 +56,7 @@ class Recorder:
             return value(this, key)
 
         params.section, params.value = recorded_section, recorded_value
+        params.overridden = recorded_overridden
 
     def _register(self, settings: Any, key: str) -> None:
         self._sections[id(settings)] = (settings, key)

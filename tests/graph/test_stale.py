@@ -117,6 +117,16 @@ def test_a_changed_key_makes_its_stages_stale(copied: World, key: str) -> None:
         params.write_bytes(before)
 
 
+def test_another_training_of_one_model_makes_no_other_stale(copied: World) -> None:
+    params = copied.root / "params.yaml"
+    before = params.read_bytes()
+    copied.set("models.additive.training", {"teacher_forcing": {"end": 0.5}})
+    try:
+        assert stale(copied.root) == addresses(copied, BY_KEY["models.additive"])
+    finally:
+        params.write_bytes(before)
+
+
 @pytest.mark.parametrize("file", BY_FILE)
 def test_changed_code_makes_its_stages_stale(copied: World, file: str) -> None:
     path = copied.root / file

@@ -4,6 +4,7 @@ An error is one plain message and exit code 1. What the stage wrote before stays
 nothing half-written lies about.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -201,6 +202,21 @@ def test_a_blank_side_drops_a_training_pair_and_no_test_sentence(world: World) -
     output = world.root / "translations/additive/1/hypotheses/test_one.txt"
     assert len(output.read_text().split("\n")[:-1]) == 12
     assert run(world, "evaluate@additive-1").returncode == 0
+
+
+def test_a_model_may_train_unlike_the_others(world: World, finished: World) -> None:
+    world.set("models.additive.training", {"epochs": 2, "teacher_forcing": {"end": 0.5}})
+    for address in ("train@additive-1", "train@baseline-1", "report"):
+        done = run(world, address)
+        assert done.returncode == 0, done.stdout
+    models = world.root / "models"
+    trained = json.loads((models / "additive/1/config.json").read_text())
+    assert trained["epochs"] == trained["training"]["epochs"] == 2
+    assert trained["training"]["teacher_forcing"] == {"start": 1.0, "end": 0.5, "epochs": 1}
+    assert "training" not in trained["model"]
+    assert world.files("models/baseline") == finished.files("models/baseline")
+    page = (world.root / "reports/index.html").read_text()
+    assert "<code>training.teacher_forcing.end</code></th><td>1.0</td><td>0.5</td>" in page
 
 
 def test_files_placed_by_hand_need_no_source(world: World, finished: World) -> None:

@@ -44,7 +44,10 @@ def make_world(root: Path) -> Path:
     entry = values["data"]["files"]["train.de"]
     splits = ("train", "val", *TESTS)
     values["data"]["files"] = {f"{s}.{lang}": entry for s in splits for lang in ("de", "en")}
-    values["models"] = {"baseline": {"hidden": 8}, "tiny": {"hidden": 8, "attention": "dot"}}
+    values["models"] = {
+        "baseline": {"hidden": 8, "training": {}},
+        "tiny": {"hidden": 8, "attention": "dot", "training": {}},
+    }
     values["grid"] = {"models": list(MODELS), "seeds": list(SEEDS), "ensembles": []}
     values["report"] |= {"bootstrap_samples": 100, "sample_translations": 2, "random_pairs": 3}
     write_json(root / "params.yaml", values)

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,7 @@ from pydantic import Field
 from typer.testing import CliRunner
 
 from nmt import cli
+from nmt.describe import Key, keys
 from nmt.errors import NmtError, ParamsError
 from nmt.params import Params, Settings
 from nmt.run.inputs import flatten
@@ -36,8 +38,13 @@ def sections(monkeypatch: pytest.MonkeyPatch) -> None:
         params.section("plots", Plots)
 
     found: dict[str, type[Settings]] = {"training": Training, "plots": Plots}
+
+    def every_key() -> Iterator[Key]:
+        for section, kind in found.items():
+            yield from keys(section, kind)
+
     stub = ModuleType("nmt.settings")
-    stub.__dict__.update(SECTIONS=found, check=check)
+    stub.__dict__.update(SECTIONS=found, check=check, every_key=every_key)
     monkeypatch.setitem(sys.modules, "nmt.settings", stub)
 
 

@@ -28,6 +28,7 @@ from nmt.report.pictures import read_pictures
 from nmt.report.quality import MISSING, Cell, mark_best
 from nmt.report.samples import draw
 from nmt.report.settings import ReportSettings
+from nmt.report.trainings import Trainings, compare_trainings
 from tests.unit.report_world import (
     MODELS,
     OUTPUTS,
@@ -501,8 +502,44 @@ def test_settings_are_shown_in_words(value: object, text: str) -> None:
 
 
 def test_settings_of_models_stand_side_by_side() -> None:
-    rows = settings_by_model({"a": {"cell": "gru", "width": 8}, "b": {"cell": "rnn", "extra": 1}})
-    assert rows == [("cell", ("gru", "rnn")), ("width", (8, "–")), ("extra", ("–", 1))]
+    trainings = Trainings({}, {"a": {"epochs": 9}, "b": {"epochs": 8}})
+    models = {"a": {"cell": "gru", "width": 8}, "b": {"cell": "rnn", "extra": 1}}
+    assert settings_by_model(models, trainings) == [
+        ("cell", ("gru", "rnn")),
+        ("width", (8, "–")),
+        ("extra", ("–", 1)),
+        ("training.epochs", (9, 8)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "alike", "own"),
+    [
+        ([{}, {}], {"a": 1, "b.c": 2}, [{}, {}]),
+        ([{"a": 1}, {}], {"a": 1, "b.c": 2}, [{}, {}]),
+        ([{"b": {"c": 3}}, {}], {"a": 1}, [{"b.c": 3}, {"b.c": 2}]),
+        ([{"a": 5}, {"a": 5}], {"a": 5, "b.c": 2}, [{}, {}]),
+    ],
+)
+def test_training_settings_that_differ_are_told_apart(
+    changes: list[dict[str, Any]], alike: dict[str, Any], own: list[dict[str, Any]]
+) -> None:
+    models = {name: {"training": change} for name, change in zip("xy", changes, strict=True)}
+    found = compare_trainings(models, {"a": 1, "b": {"c": 2}})
+    assert found == Trainings(alike, dict(zip("xy", own, strict=True)))
+
+
+def test_the_report_says_in_what_trainings_differ(world: Path, made: Path) -> None:
+    alike = "All models were trained with the same settings."
+    assert alike in (made / "reports/index.html").read_text()
+    edit(world / "params.yaml", lambda p: p["models"]["tiny"].update(training={"epochs": 77}))
+    make_report(world)
+    for name in ("bleu.md", "index.html"):
+        text = (world / "reports" / name).read_text()
+        assert "The models were not trained alike: they differ in epochs." in text
+    assert "<code>training.epochs</code></th><td>9</td><td>77</td>" in text
+    assert "<dt><code>epochs</code></dt>" not in text, "not one value for all"
+    assert "<dt><code>label_smoothing</code></dt>" in text
 
 
 def test_words_and_signs() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from nmt.describe import keys
 from nmt.errors import ParamsError
+from nmt.model.settings import read_model
 from nmt.params import Params
-from nmt.settings import SECTIONS, check
+from nmt.settings import SECTIONS, check, every_key
+from nmt.training.settings import TrainingSettings, read_training
 from tests.world.project import ROOT, World
 
 PROJECT = ROOT / "params.yaml"
@@ -33,6 +34,17 @@ def test_the_params_files_are_in_order(path: Path) -> None:
          "models.fed_back.width: missing; add it (there are no hidden defaults)"),
         ("models.transformer.heads", 3,
          "; Value error, width must be a multiple of heads, got 16 and 3"),
+        ("models.fed_back.training", {"epochs": 0},
+         "models.fed_back.training.epochs: got 0; Input should be greater than"),
+        ("models.fed_back.training", {"epoch": 3},
+         "models.fed_back.training.epoch: unknown key; remove it or correct its name"),
+        ("models.fed_back.training", {"teacher_forcing": {"end": 1.5}},
+         "models.fed_back.training.teacher_forcing.end: got 1.5; Input should be less than"),
+        ("models.fed_back.training", {"teacher_forcing": None},
+         "models.fed_back.training.teacher_forcing: got None; Input should be an object"),
+        ("models.fed_back.training", None,
+         "models.fed_back.training: got None; give a mapping with keys of training, {} to change "
+         "none"),
         ("grid.models", ["baseline", "additive", "big"],
          "grid.models: got 'big', which is not in models (baseline, additive, fed_back, hard, "
          "transformer); name one of them"),
@@ -71,6 +83,32 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     assert "decoding.beam: got 'two'" in str(error.value)
 
 
+def test_a_problem_of_the_training_section_is_told_once(tmp_path: Path) -> None:
+    with pytest.raises(ParamsError) as error:
+        check(changed(tmp_path, {"training.epochs": 0}))
+    assert str(error.value).count("epochs") == 1
+
+
+def test_a_model_without_its_own_training_is_named(tmp_path: Path) -> None:
+    values = YAML(typ="safe").load(SMALL)
+    del values["models"]["fed_back"]["training"]
+    with pytest.raises(ParamsError, match="models.fed_back.training is missing"):
+        check(written(tmp_path, values))
+
+
+def test_a_model_is_trained_as_the_section_says_but_for_its_own_entry(tmp_path: Path) -> None:
+    own = {"epochs": 7, "clip_norm": None, "teacher_forcing": {"end": 0.5}}
+    params = changed(tmp_path, {"models.additive.training": own})
+    check(params)
+    section = params.section("training", TrainingSettings)
+    assert read_training(params, "baseline") == section
+    found = read_training(params, "additive").model_dump()
+    forcing = section.teacher_forcing.model_dump() | {"end": 0.5}
+    expected = section.model_dump() | own | {"teacher_forcing": forcing}
+    assert found == expected != section.model_dump()
+    assert "training" not in read_model(params, "additive").model_dump()
+
+
 def test_an_unknown_section_is_named(tmp_path: Path) -> None:
     values = YAML(typ="safe").load(SMALL)
     with pytest.raises(ParamsError, match="trainning: unknown section; remove it or correct its"):
@@ -94,8 +132,7 @@ def test_a_model_s_name_must_do_for_a_folder(tmp_path: Path, name: str) -> None:
 
 
 def test_every_key_has_a_description() -> None:
-    told = [key for prefix, kind in SECTIONS.items() for key in keys(prefix, kind)]
-    assert [key.name for key in told if not key.meaning] == []
+    assert [key.name for key in every_key() if not key.meaning] == []
 
 
 def changed(tmp_path: Path, values: dict[str, Any]) -> Params:

@@ -11,11 +11,11 @@ from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence, write_tokens
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.files import write_json
-from nmt.model.settings import ModelSettings
+from nmt.model.settings import read_model
 from nmt.params import Params
 from nmt.seeding import generator
 from nmt.training.job import Job
-from nmt.training.settings import TrainingSettings
+from nmt.training.settings import read_training
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = [f"w{i}" for i in range(20)]
@@ -63,8 +63,8 @@ class TrainingWorld:
             seed=1,
             data=values.section("data", DataSettings),
             compute=values.section("compute", ComputeSettings),
-            model=values.section(f"models.{model}", ModelSettings),
-            training=values.section("training", TrainingSettings),
+            model=read_model(values, model),
+            training=read_training(values, model),
             tokens=self.root / "tokens",
             vocab=self.root / "vocab",
             out=self.root / out,

@@ -1,10 +1,13 @@
-"""One entry of the `models` section: of one kind or another, told by its key `kind`."""
+"""One entry of the `models` section: of one kind or another, told by its key `kind`.
+
+Its key `training` is no part of the model: nmt.training.settings reads it.
+"""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from nmt.params import Settings
+from nmt.params import Params, Settings
 
 _KIND = "kind of model, which decides what other keys the entry has"
 _ENCODER_LAYERS = "layers of the encoder"
@@ -77,3 +80,8 @@ class TransformerSettings(Settings):
 
 ModelSettings = Annotated[RecurrentSettings | TransformerSettings, Field(discriminator="kind")]
 """What an entry may be; `Params.section` checks one as it does a class."""
+
+
+def read_model(params: Params, name: str) -> ModelSettings:
+    """Return what the entry of a model says of the model itself."""
+    return params.section(f"models.{name}", ModelSettings, apart=("training",))

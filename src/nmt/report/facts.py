@@ -7,6 +7,7 @@ from nmt.evaluation.scores import ModelScores
 from nmt.report.comparisons import LEVEL
 from nmt.report.job import LANGUAGES, Report
 from nmt.report.quality import SEEDS_FOR_BEST
+from nmt.report.trainings import Trainings
 
 EXPLAINED = {
     "bleu": "Detokenised text against the raw references.",
@@ -38,11 +39,16 @@ class Facts:
     spread: str
     best: str
     case: str
+    training: str
     significance: str
 
 
 def gather(
-    report: Report, scores: Sequence[ModelScores], train_pairs: int, comparisons: int
+    report: Report,
+    scores: Sequence[ModelScores],
+    train_pairs: int,
+    comparisons: int,
+    trainings: Trainings,
 ) -> Facts:
     """Put the facts of a report into words.
 
@@ -51,6 +57,7 @@ def gather(
         scores: the files of the grid, all made with the same settings.
         train_pairs: sentence pairs that the models could train on.
         comparisons: how many paired tests were made.
+        trainings: what the models were trained with.
     """
     seeds = report.grid.seeds
     return Facts(
@@ -69,6 +76,7 @@ def gather(
         spread=_spread(len(seeds)),
         best=_best(len(seeds), len(report.grid.models)),
         case=_case(dict(scores[0].settings)),
+        training=_training(trainings.differing),
         significance=_significance(report, comparisons),
     )
 
@@ -114,6 +122,12 @@ def _case(settings: dict[str, object]) -> str:
             f"lower-cased before they are scored. {split}"
         )
     return f"Outputs and references are scored in their own case. {split}"
+
+
+def _training(differing: Sequence[str]) -> str:
+    if not differing:
+        return "All models were trained with the same settings."
+    return f"The models were not trained alike: they differ in {sentence(differing)}."
 
 
 def _significance(report: Report, comparisons: int) -> str:

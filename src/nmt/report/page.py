@@ -8,6 +8,7 @@ import jinja2
 
 from nmt.evaluation.scores import flatten
 from nmt.report.facts import sentence
+from nmt.report.trainings import Trainings
 
 Settings = tuple[tuple[str, object], ...]
 
@@ -47,18 +48,22 @@ def signed(value: float) -> str:
 
 
 def settings_by_model(
-    models: Mapping[str, Mapping[str, Any]],
+    models: Mapping[str, Mapping[str, Any]], trainings: Trainings
 ) -> list[tuple[str, tuple[object, ...]]]:
     """Turn the settings of each model into rows of key and one value a model.
 
-    Models of unlike kinds have unlike keys; a dash stands where a model does not have one.
+    Models of unlike kinds have unlike keys; a dash stands where a model does not have one. Last
+    come the training settings in which the models differ.
     """
-    flat = {
-        name: {key.removeprefix(f"{name}."): v for key, v in flatten({name: values})}
-        for name, values in models.items()
-    }
+    flat: dict[str, dict[str, object]] = {}
+    for name, values in models.items():
+        model = {key: value for key, value in values.items() if key != "training"}
+        flat[name] = {key.removeprefix(f"{name}."): v for key, v in flatten({name: model})}
     keys = dict.fromkeys(key for values in flat.values() for key in values)
-    return [(key, tuple(values.get(key, _ABSENT) for values in flat.values())) for key in keys]
+    return [(key, tuple(values.get(key, _ABSENT) for values in flat.values())) for key in keys] + [
+        (f"training.{key}", tuple(own.get(key, _ABSENT) for own in trainings.own.values()))
+        for key in trainings.differing
+    ]
 
 
 def settings_by_section(

@@ -17,6 +17,7 @@ from nmt.report.pictures import read_pictures
 from nmt.report.quality import quality_tables, read_grid
 from nmt.report.samples import random_pairs, sample_translations
 from nmt.report.tables import scores_csv, significance_csv
+from nmt.report.trainings import compare_trainings
 
 log = logging.getLogger(__name__)
 
@@ -51,13 +52,15 @@ def _values(
 ) -> dict[str, Any]:
     """Gather what the templates ask for."""
     look = look_at_data(report)
+    trainings = compare_trainings(report.models, report.sections["training"])
+    sections = {**report.sections, "training": trainings.alike}
     pictures: dict[str, Path] = {
         "training": report.folders.reports / "training",
         "attention": report.folders.reports / "attention",
         "states": report.folders.reports / "encoder_states",
     }
     return {
-        "facts": gather(report, scores, look.splits[0].sentences, len(comparisons)),
+        "facts": gather(report, scores, look.splits[0].sentences, len(comparisons), trainings),
         "explained": EXPLAINED,
         "tables": quality_tables(scores, report.grid, report.data.tests),
         "comparisons": comparisons,
@@ -67,6 +70,6 @@ def _values(
         "samples": {test: sample_translations(report, test) for test in report.data.tests},
         "pictures": {name: read_pictures(folder) for name, folder in pictures.items()},
         "neighbours": read_neighbours(pictures["states"], report.grid.models),
-        "model_settings": settings_by_model(report.models),
-        "sections": settings_by_section(report.sections, scores[0].settings),
+        "model_settings": settings_by_model(report.models, trainings),
+        "sections": settings_by_section(sections, scores[0].settings),
     }

@@ -1,10 +1,10 @@
-"""The `training` section."""
+"""The `training` section, and what an entry of `models` has in place of its values."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from nmt.params import Settings
+from nmt.params import Params, Settings
 
 
 class TeacherForcing(Settings):
@@ -43,3 +43,8 @@ class TrainingSettings(Settings):
     teacher_forcing: TeacherForcing
     best_by: Literal["loss", "accuracy", "bleu"] = Field(description="what chooses the epoch")
     patience: int | None = Field(ge=1, description="epochs without a better one; null: never stop")
+
+
+def read_training(params: Params, model: str) -> TrainingSettings:
+    """Return how a model is trained: as the section says, but for what its own entry says."""
+    return params.overridden("training", f"models.{model}.training", TrainingSettings)
