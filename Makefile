@@ -21,7 +21,9 @@ endif
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-repro: $(EDITABLE) ## run every stage that is stale: from nothing to tables and plots
+# PARAMS may name a whole params file, which takes the place of params.yaml.
+repro: $(EDITABLE) ## run every stage that is stale; PARAMS=params/best.yaml for the best parameters
+	@$(if $(PARAMS),$(BIN)/nmt use-params "$(PARAMS)")
 	@$(BIN)/nmt check-params
 	@PATH="$$PWD/$(BIN):$$PATH" dvc repro
 

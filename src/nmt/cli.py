@@ -94,6 +94,21 @@ def check_params(path: script.ParamsOption = Path("params.yaml")) -> None:
     typer.echo(f"{path}: ok")
 
 
+@app.command("use-params")
+def use_params(
+    path: Annotated[Path, typer.Argument(help="whole params file, such as params/best.yaml")],
+) -> None:
+    """Check a params file and copy it over params.yaml, if git holds what stands there."""
+    from nmt.use_params import PARAMS
+    from nmt.use_params import use_params as use
+
+    root = project_root()
+    if use(root, path if path.is_absolute() else root / path):
+        typer.echo(f"{PARAMS}: now a copy of {path}; the way back: git restore {PARAMS}")
+    else:
+        typer.echo(f"{PARAMS}: equals {path}")
+
+
 @app.command()
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="port on this machine")] = 5000,

@@ -1,5 +1,6 @@
 """The whole params file: sections in one table, and what must fit between them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from ruamel.yaml import YAML
 from nmt.errors import ParamsError
 from nmt.model.settings import read_model
 from nmt.params import Params
+from nmt.run.inputs import flatten
 from nmt.settings import SECTIONS, check, every_key
 from nmt.training.settings import TrainingSettings, read_training
 from tests.world.project import ROOT, World
@@ -17,9 +19,17 @@ PROJECT = ROOT / "params.yaml"
 SMALL = ROOT / "tests/world/params.yaml"
 
 
-@pytest.mark.parametrize("path", [PROJECT, SMALL], ids=["project", "small world"])
+OTHERS = sorted((ROOT / "params").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", [PROJECT, SMALL, *OTHERS], ids=str)
 def test_the_params_files_are_in_order(path: Path) -> None:
     check(Params.read(path))
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=str)
+def test_a_params_file_has_the_keys_of_the_project_s(path: Path) -> None:
+    assert keys_of(path) == keys_of(PROJECT)
 
 
 @pytest.mark.parametrize(
@@ -150,3 +160,10 @@ def written(tmp_path: Path, values: dict[str, Any]) -> Params:
     path = tmp_path / "params.yaml"
     YAML().dump(values, path)
     return Params.read(path)
+
+
+def keys_of(path: Path) -> list[str]:
+    """Return the dotted keys of a params file; a model's own training is one, whatever it has."""
+    params = Params.read(path)
+    found = [key for name in params.names() for key in flatten(name, params.value(name))]
+    return list(dict.fromkeys(re.sub(r"^(models\.\w+\.training)\..*", r"\1", key) for key in found))
