@@ -15,9 +15,7 @@ from nmt.corpus.tokens import Sentence, read_parallel, tokens_path, write_tokens
 from nmt.download.corpus import download_corpus
 from nmt.params import Params
 from nmt.tokenization.corpus import tokenize_corpus
-from nmt.tokenization.settings import TokenizerSettings
 from nmt.vocab.build import Folders, build_vocabularies
-from nmt.vocab.settings import VocabSettings
 
 
 @contextmanager
@@ -54,14 +52,11 @@ def prepared(params: Path, root: Path, sizes: Sizes) -> Iterator[Setting]:
 
 def make_corpus(setting: Setting) -> None:
     """Tokenise the corpus and build its vocabularies, as the stages do."""
-    values = setting.values
-    tokenize_corpus(
-        setting.raw, setting.tokens, setting.data, values.section("tokenizer", TokenizerSettings)
-    )
+    tokenize_corpus(setting.raw, setting.tokens, setting.data, setting.words, setting.tokenizer)
     build_vocabularies(
         Folders(setting.raw, setting.tokens, setting.vocab),
         setting.data,
-        values.section("vocab", VocabSettings),
+        setting.tokenizer,
     )
 
 

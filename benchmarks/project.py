@@ -96,6 +96,7 @@ def tutorial_model(shape: tuple[int, int, int], context: Context) -> RecurrentSe
     embedding, hidden, layers = shape
     return RecurrentSettings(
         kind="recurrent",
+        tokenizer="words",
         cell="gru",
         attention="none" if context == "none" else "additive",
         alignment="soft",
@@ -108,6 +109,7 @@ def tutorial_model(shape: tuple[int, int, int], context: Context) -> RecurrentSe
         dropout=0.0,
         attention_dropout=0.0,
         tie_target=False,
+        tie_source=False,
     )
 
 

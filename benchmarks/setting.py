@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.corpus.settings import DataSettings
+from nmt.evaluation.settings import EvaluationSettings
 from nmt.params import Params
+from nmt.tokenization.settings import SpacySettings
 
 
 @dataclass(frozen=True)
@@ -130,3 +132,13 @@ class Setting:
     def data(self) -> DataSettings:
         """The `data` section."""
         return self.values.section("data", DataSettings)
+
+    @property
+    def words(self) -> str:
+        """The name of the tokenizer that is measured, and that tokens are made with."""
+        return self.values.section("evaluation", EvaluationSettings).tokenizer
+
+    @property
+    def tokenizer(self) -> SpacySettings:
+        """Its entry of the `tokenizers` section."""
+        return self.values.section(f"tokenizers.{self.words}", SpacySettings)

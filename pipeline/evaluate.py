@@ -3,7 +3,7 @@
 Reads
     translations/MODEL/SEED/hypotheses/{TEST}.jsonl, {TEST}.txt, record.json
     data/raw/{TEST}.en                  raw references
-    data/tokens/{TEST}.en.jsonl, tokenizer.json
+    data/tokens/WORDS/{TEST}.en.jsonl, tokenizer.json   of evaluation.tokenizer
 Writes
     reports/scores/MODEL-SEED.json      scores, counts, signatures, settings
 
@@ -31,15 +31,16 @@ def evaluate(
 ) -> None:
     """Score the translations of one model and seed."""
     values = Params.read(params)
+    settings = values.section("evaluation", EvaluationSettings)
     evaluate_model(
         Evaluation(
             model=model,
             seed=seed,
             data=values.section("data", DataSettings),
-            settings=values.section("evaluation", EvaluationSettings),
+            settings=settings,
             hypotheses=translations / model / str(seed) / "hypotheses",
             raw=raw,
-            tokens=tokens,
+            tokens=tokens / settings.tokenizer,
             out=out,
         )
     )

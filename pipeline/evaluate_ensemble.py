@@ -3,7 +3,7 @@
 Reads
     translations/MODEL/ensemble/hypotheses/{TEST}.jsonl, {TEST}.txt, record.json
     data/raw/{TEST}.en                  raw references
-    data/tokens/{TEST}.en.jsonl, tokenizer.json
+    data/tokens/WORDS/{TEST}.en.jsonl, tokenizer.json   of evaluation.tokenizer
 Writes
     reports/scores/MODEL-ensemble.json  scores, counts, signatures, settings
 
@@ -32,15 +32,16 @@ def evaluate_ensemble(
 ) -> None:
     """Score the translations of one model's ensemble."""
     values = Params.read(params)
+    settings = values.section("evaluation", EvaluationSettings)
     evaluate_model(
         Evaluation(
             model=model,
             seed=values.section("grid", GridSettings).seeds,
             data=values.section("data", DataSettings),
-            settings=values.section("evaluation", EvaluationSettings),
+            settings=settings,
             hypotheses=translations / model / ENSEMBLE / "hypotheses",
             raw=raw,
-            tokens=tokens,
+            tokens=tokens / settings.tokenizer,
             out=out,
         )
     )

@@ -4,8 +4,8 @@ Reads
     models/MODEL/SEED/history.jsonl, iterations.csv, config.json, weights.safetensors
     translations/MODEL/SEED/hypotheses/TEST.jsonl
     translations/MODEL/SEED/attention/TEST.safetensors
-    data/tokens/TEST.{SOURCE,TARGET}.jsonl
-    data/vocab/SOURCE.json, TARGET.json
+    data/prepared/MODEL/tokens/TEST.{SOURCE,TARGET}.jsonl, tokenizer.json
+    data/prepared/MODEL/vocab/SOURCE.json, TARGET.json
 Writes, each with captions.json: the pictures' titles and texts for those who don't see them
     reports/training/*.png              epochs and batches; curves.csv: the epochs' figures
     reports/attention/*.png             one picture a sentence, the models side by side
@@ -29,8 +29,7 @@ from nmt.plots.settings import PlotSettings
 
 def plot(
     params: script.ParamsOption = Path("params.yaml"),
-    tokens: Path = Path("data/tokens"),
-    vocab: Path = Path("data/vocab"),
+    prepared: Path = Path("data/prepared"),
     models: Path = Path("models"),
     translations: Path = Path("translations"),
     reports: Path = Path("reports"),
@@ -43,7 +42,7 @@ def plot(
             grid=values.section("grid", GridSettings),
             data=values.section("data", DataSettings),
             compute=values.section("compute", ComputeSettings),
-            folders=Folders(tokens, vocab, models, translations, reports),
+            folders=Folders(prepared, models, translations, reports),
         )
     )
 

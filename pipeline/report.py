@@ -4,7 +4,7 @@ Reads
     reports/scores/MODEL-SEED.json                  of the grid alone; SEED may be "ensemble"
     reports/{training,attention,encoder_states}/    pictures and captions.json
     translations/MODEL/SEED/hypotheses/{TEST}.jsonl
-    data/raw, data/tokens, data/vocab
+    data/raw; data/tokens/TOKENIZER, data/vocab/TOKENIZER of the models and of the evaluation
 Writes
     reports/bleu.csv            model,seed,test_set,metric,score,signature,sentences
     reports/bleu.md             the same as tables, with mean and spread over seeds; ensembles
@@ -38,14 +38,18 @@ def report(
     """Write the tables and the page."""
     values = Params.read(params)
     grid = values.section("grid", GridSettings)
+    models = {name: values.value(f"models.{name}") for name in grid.models}
+    sections = {name: values.value(name) for name in ("training", "compute")}
+    names = dict.fromkeys(str(model["tokenizer"]) for model in models.values())
+    sections["tokenizers"] = {name: values.value(f"tokenizers.{name}") for name in names}
     write_report(
         Report(
             settings=values.section("report", ReportSettings),
             grid=grid,
             data=values.section("data", DataSettings),
             evaluation=values.section("evaluation", EvaluationSettings),
-            models={name: values.value(f"models.{name}") for name in grid.models},
-            sections={name: values.value(name) for name in ("vocab", "training", "compute")},
+            models=models,
+            sections=sections,
             folders=Folders(raw, tokens, vocab, translations, reports),
         )
     )

@@ -3,12 +3,13 @@
 Reads
     data/raw/SPLIT.LANGUAGE             one sentence a line
 Writes
-    data/tokens/SPLIT.LANGUAGE.jsonl    one JSON array of tokens a line
-    data/tokens/counts.json             sentences, tokens, longest and empty lines of each file
-    data/tokens/tokenizer.json          which tokenizer made them
+    data/tokens/TOKENIZER/SPLIT.LANGUAGE.jsonl  one JSON array of tokens a line
+    data/tokens/TOKENIZER/LANGUAGE.model        pieces learned from the training side, if it has any
+    data/tokens/TOKENIZER/counts.json           sentences, tokens, longest and empty lines
+    data/tokens/TOKENIZER/tokenizer.json        which tokenizer made them
 
 Example:
-    python -m pipeline.tokenize
+    python -m pipeline.tokenize --tokenizer words
 """
 
 from pathlib import Path
@@ -21,6 +22,7 @@ from nmt.tokenization.settings import TokenizerSettings
 
 
 def tokenize(
+    tokenizer: script.TokenizerOption,
     params: script.ParamsOption = Path("params.yaml"),
     raw: Path = Path("data/raw"),
     out: Path = Path("data/tokens"),
@@ -29,9 +31,10 @@ def tokenize(
     values = Params.read(params)
     tokenize_corpus(
         raw,
-        out,
+        out / tokenizer,
         values.section("data", DataSettings),
-        values.section("tokenizer", TokenizerSettings),
+        tokenizer,
+        values.section(f"tokenizers.{tokenizer}", TokenizerSettings),
     )
 
 

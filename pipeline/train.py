@@ -1,8 +1,8 @@
 """Train one model with one seed, and keep the weights of its best epoch.
 
 Reads
-    data/tokens/{train,val}.{de,en}.jsonl, tokenizer.json
-    data/vocab/{de,en}.json
+    data/prepared/MODEL/tokens/{train,val}.{de,en}.jsonl, tokenizer.json
+    data/prepared/MODEL/vocab/{de,en}.json; {de,en}.model and draws.json, if it draws pieces
 Writes
     models/MODEL/SEED/weights.safetensors             the best epoch's weights
     models/MODEL/SEED/config.json                     all that is needed to use them
@@ -23,6 +23,7 @@ from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.model.settings import read_model
 from nmt.params import Params
+from nmt.prepared import Prepared
 from nmt.training.job import Job, train_model
 from nmt.training.settings import read_training
 
@@ -31,8 +32,7 @@ def train(
     model: script.ModelOption,
     seed: script.SeedOption,
     params: script.ParamsOption = Path("params.yaml"),
-    tokens: Path = Path("data/tokens"),
-    vocab: Path = Path("data/vocab"),
+    prepared: Path = Path("data/prepared"),
     out: Path = Path("models"),
     state: Path = Path(".nmt/training"),
 ) -> None:
@@ -46,8 +46,7 @@ def train(
             compute=values.section("compute", ComputeSettings),
             model=read_model(values, model),
             training=read_training(values, model),
-            tokens=tokens,
-            vocab=vocab,
+            prepared=Prepared(prepared / model),
             out=out / model / str(seed),
             state=state,
         )

@@ -2,8 +2,9 @@
 
 Reads
     models/MODEL/SEED/weights.safetensors, config.json
-    data/tokens/TEST.SOURCE.jsonl, tokenizer.json
-    data/vocab/SOURCE.json, TARGET.json, spacing.json
+    data/prepared/MODEL/tokens/TEST.SOURCE.jsonl, tokenizer.json
+    data/prepared/MODEL/vocab/SOURCE.json, TARGET.json
+    data/prepared/MODEL/spacing.json    of words
 Writes
     translations/MODEL/SEED/hypotheses/TEST.jsonl       tokens, text and counts of each sentence
     translations/MODEL/SEED/hypotheses/TEST.txt         the text, one sentence a line
@@ -22,6 +23,7 @@ from nmt.corpus.settings import DataSettings
 from nmt.decoding.job import Job, translate_tests
 from nmt.decoding.settings import DecodingSettings
 from nmt.params import Params
+from nmt.prepared import Prepared
 
 
 def translate(
@@ -29,8 +31,7 @@ def translate(
     seed: script.SeedOption,
     params: script.ParamsOption = Path("params.yaml"),
     models: Path = Path("models"),
-    tokens: Path = Path("data/tokens"),
-    vocab: Path = Path("data/vocab"),
+    prepared: Path = Path("data/prepared"),
     out: Path = Path("translations"),
 ) -> None:
     """Translate the test sets with one model."""
@@ -41,8 +42,7 @@ def translate(
             compute=values.section("compute", ComputeSettings),
             decoding=values.section("decoding", DecodingSettings),
             models=(models / model / str(seed),),
-            tokens=tokens,
-            vocab=vocab,
+            prepared=Prepared(prepared / model),
             out=out / model / str(seed),
         )
     )

@@ -4,8 +4,9 @@ At each step the next token is chosen by the mean of the members' probabilities.
 
 Reads
     models/MODEL/SEED/weights.safetensors, config.json  of each seed of the grid
-    data/tokens/TEST.SOURCE.jsonl, tokenizer.json
-    data/vocab/SOURCE.json, TARGET.json, spacing.json
+    data/prepared/MODEL/tokens/TEST.SOURCE.jsonl, tokenizer.json
+    data/prepared/MODEL/vocab/SOURCE.json, TARGET.json
+    data/prepared/MODEL/spacing.json    of words
 Writes
     translations/MODEL/ensemble/hypotheses/TEST.jsonl       tokens, text and counts
     translations/MODEL/ensemble/hypotheses/TEST.txt         the text, one sentence a line
@@ -26,14 +27,14 @@ from nmt.decoding.settings import DecodingSettings
 from nmt.ensembles import ENSEMBLE
 from nmt.grid import GridSettings
 from nmt.params import Params
+from nmt.prepared import Prepared
 
 
 def translate_ensemble(
     model: script.ModelOption,
     params: script.ParamsOption = Path("params.yaml"),
     models: Path = Path("models"),
-    tokens: Path = Path("data/tokens"),
-    vocab: Path = Path("data/vocab"),
+    prepared: Path = Path("data/prepared"),
     out: Path = Path("translations"),
 ) -> None:
     """Translate the test sets with all seeds of one model."""
@@ -45,8 +46,7 @@ def translate_ensemble(
             compute=values.section("compute", ComputeSettings),
             decoding=values.section("decoding", DecodingSettings),
             models=tuple(models / model / str(seed) for seed in seeds),
-            tokens=tokens,
-            vocab=vocab,
+            prepared=Prepared(prepared / model),
             out=out / model / ENSEMBLE,
         )
     )

@@ -14,17 +14,19 @@ from benchmarks.worker import Tasks
 from nmt.corpus.raw import read_training_pairs
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence
-from nmt.tokenization.settings import TokenizerSettings
+from nmt.tokenization.settings import SpacySplitting
 from nmt.tokenization.tokenizer import open_tokenizers
 
 Lines = list[list[str]]
 """The sentences of the source and of the target."""
+_NAME = "words"
+"""Stands in messages alone."""
 Sentences = list[list[Sentence]]
 
 
 def own_process(setting: Setting) -> Tasks:
     """Read the text, and make the ways."""
-    data, settings = setting.data, setting.values.section("tokenizer", TokenizerSettings)
+    data, settings = setting.data, setting.tokenizer.splitting
     pairs = read_training_pairs(setting.raw, data.train, *data.languages)
     lines = [side[: setting.sizes.lines] for side in (pairs.src, pairs.trg)]
     return {
@@ -34,13 +36,13 @@ def own_process(setting: Setting) -> Tasks:
     }
 
 
-def one_process(data: DataSettings, settings: TokenizerSettings, lines: Lines) -> Sentences:
+def one_process(data: DataSettings, settings: SpacySplitting, lines: Lines) -> Sentences:
     """Split one side after the other with the stage's tokenizers."""
-    both = zip(open_tokenizers(settings, *data.languages), lines, strict=True)
+    both = zip(open_tokenizers(_NAME, settings, *data.languages), lines, strict=True)
     return [[tokenizer(line) for line in side] for tokenizer, side in both]
 
 
-def two_processes(data: DataSettings, settings: TokenizerSettings, lines: Lines) -> Sentences:
+def two_processes(data: DataSettings, settings: SpacySplitting, lines: Lines) -> Sentences:
     """Split a side in each of two processes, which begin as copies of this one."""
     with ProcessPoolExecutor(len(lines), multiprocessing.get_context("fork")) as pool:
         return list(pool.map(partial(_one_side, data, settings), range(len(lines)), lines))
@@ -56,9 +58,9 @@ def plain(data: DataSettings, lines: Lines) -> Sentences:
 
 
 def _one_side(
-    data: DataSettings, settings: TokenizerSettings, number: int, lines: list[str]
+    data: DataSettings, settings: SpacySplitting, number: int, lines: list[str]
 ) -> list[Sentence]:
-    tokenizer = open_tokenizers(settings, *data.languages)[number]
+    tokenizer = open_tokenizers(_NAME, settings, *data.languages)[number]
     return [tokenizer(line) for line in lines]
 
 

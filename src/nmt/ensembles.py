@@ -42,7 +42,8 @@ def stage_address(stage: str, model: str, seed: Seed) -> str:
 def split_address(address: str) -> tuple[str, str]:
     """Return model and seed in the name of a stage, ENSEMBLE for the seed of an ensemble's.
 
-    Both are "" for a stage that is run once for all.
+    Both are "" for a stage that makes no result: it is run once for all, for each tokenizer or
+    for each model.
     """
     name, _, item = address.partition("@")
     if name.endswith(_STAGES):

@@ -14,6 +14,9 @@ from nmt.errors import NmtError
 
 ParamsOption = Annotated[Path, typer.Option(help="file of parameters")]
 ModelOption = Annotated[str, typer.Option(help="name of an entry of `models` in the params file")]
+TokenizerOption = Annotated[
+    str, typer.Option(help="name of an entry of `tokenizers` in the params file")
+]
 SeedOption = Annotated[int, typer.Option(min=0, help="seed of all random draws")]
 
 

@@ -4,7 +4,7 @@ Outside every stage's imports: a stage reads its own sections, and nothing here 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from typing_extensions import TypeForm
@@ -22,7 +22,6 @@ from nmt.plots.settings import PlotSettings
 from nmt.report.settings import ReportSettings
 from nmt.tokenization.settings import TokenizerSettings
 from nmt.training.settings import TrainingSettings, read_training
-from nmt.vocab.settings import VocabSettings
 
 ENTRIES = ".NAME"
 """Ends the key of a section that holds one entry for each name of the user's choice."""
@@ -39,8 +38,7 @@ OWN_TRAINING = Key(
 SECTIONS: dict[str, TypeForm[Settings]] = {
     "data": DataSettings,
     "compute": ComputeSettings,
-    "tokenizer": TokenizerSettings,
-    "vocab": VocabSettings,
+    "tokenizers" + ENTRIES: TokenizerSettings,
     MODELS: ModelSettings,
     "training": TrainingSettings,
     "grid": GridSettings,
@@ -77,22 +75,26 @@ def _each_section(params: Params) -> Iterator[str]:
         if name not in known:
             yield f"{name}: unknown section; remove it or correct its name ({', '.join(known)})"
     for key, kind in SECTIONS.items():
-        read = partial(params.section, key, kind)
-        yield from _models(params) if key == MODELS else _fault(params, read)
+        if key.endswith(ENTRIES):
+            yield from _entries(params, key.removesuffix(ENTRIES), kind)
+        else:
+            yield from _fault(params, partial(params.section, key, kind))
 
 
-def _models(params: Params) -> Iterator[str]:
+def _entries(params: Params, section: str, kind: TypeForm[Settings]) -> Iterator[str]:
     try:
-        names = params.names("models")
+        names = params.names(section)
     except ParamsError as error:
         yield _without_path(params, error)
         return
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):  # it names folders and stages
-            yield f"models.{name}: a name may hold letters A to Z, digits and _ alone; rename it"
-        else:
+            yield f"{section}.{name}: a name may hold letters A to Z, digits and _ alone; rename it"
+        elif section + ENTRIES == MODELS:
             yield from _fault(params, partial(read_model, params, name))
             yield from _fault(params, partial(read_training, params, name))
+        else:
+            yield from _fault(params, partial(params.section, f"{section}.{name}", kind))
 
 
 def _fault(params: Params, read: Callable[[], object]) -> Iterator[str]:
@@ -112,8 +114,17 @@ def _between_sections(params: Params) -> Iterator[str]:
     grid = params.section("grid", GridSettings)
     plots = params.section("plots", PlotSettings)
     report = params.section("report", ReportSettings)
+    tokenizers = {
+        name: params.section(f"tokenizers.{name}", TokenizerSettings)
+        for name in params.names("tokenizers")
+    }
     for name in grid.models:
         yield from _not_in("grid.models", name, "models", params.names("models"))
+    for name in params.names("models"):
+        yield from _tokenizer_of(name, read_model(params, name), tokenizers)
+    scored = params.section("evaluation", EvaluationSettings).tokenizer
+    words = [name for name, tokenizer in tokenizers.items() if tokenizer.kind == "spacy"]
+    yield from _not_in("evaluation.tokenizer", scored, "tokenizers of kind spacy", words)
     yield from _not_in("report.baseline", report.baseline, "grid.models", grid.models)
     yield from _not_in("plots.seed", plots.seed, "grid.seeds", grid.seeds)
     for key, test, number in (
@@ -124,6 +135,22 @@ def _between_sections(params: Params) -> Iterator[str]:
         rows = data.files[f"{test}.{data.source_language}"].rows if test in data.tests else number
         if number > rows:
             yield f"plots.{key}_sentences: got {number}, but {test} has {rows} sentences"
+
+
+def _tokenizer_of(
+    name: str, model: ModelSettings, tokenizers: Mapping[str, TokenizerSettings]
+) -> Iterator[str]:
+    """Tell if a model's tokenizer is not there, or not one that it can have."""
+    key = f"models.{name}"
+    yield from _not_in(f"{key}.tokenizer", model.tokenizer, "tokenizers", list(tokenizers))
+    if not model.tie_source or model.tokenizer not in tokenizers:
+        return
+    tokenizer = tokenizers[model.tokenizer]
+    if tokenizer.kind == "spacy" or not tokenizer.splitting.joint:
+        yield (
+            f"{key}.tie_source: got True, but tokenizers.{model.tokenizer} has a vocabulary for "
+            "each language; name one whose splitting.joint is true, or choose false"
+        )
 
 
 def _not_in(key: str, value: object, where: str, allowed: Sequence[object]) -> Iterator[str]:

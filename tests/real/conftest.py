@@ -12,9 +12,8 @@ from nmt.corpus.settings import DataSettings
 from nmt.download.corpus import download_corpus
 from nmt.params import Params
 from nmt.tokenization.corpus import tokenize_corpus
-from nmt.tokenization.settings import TokenizerSettings
+from nmt.tokenization.settings import SpacySettings, SpacySplitting, WordEncoding
 from nmt.vocab.build import Folders, build_vocabularies
-from nmt.vocab.settings import VocabSettings
 
 PROJECT = Path(__file__).parents[2]
 BESIDE = PROJECT.parent / "shared" / "multi30k"
@@ -32,14 +31,18 @@ def data() -> DataSettings:
 
 
 def build(folders: Folders, *, normalize_spaces: bool) -> Folders:
-    tokenizer = TokenizerSettings(
+    words = Params.read(PROJECT / "params.yaml").section("tokenizers.words", SpacySettings)
+    splitting = SpacySplitting(
         spacy_source="blank",
         spacy_target="blank",
         lowercase=True,
         normalize_spaces=normalize_spaces,
     )
-    tokenize_corpus(folders.raw, folders.tokens, data(), tokenizer)
-    build_vocabularies(folders, data(), VocabSettings(min_freq=2, max_size=None))
+    words = words.model_copy(
+        update={"splitting": splitting, "encoding": WordEncoding(min_freq=2, max_size=None)}
+    )
+    tokenize_corpus(folders.raw, folders.tokens, data(), "words", words)
+    build_vocabularies(folders, data(), words)
     return folders
 
 

@@ -72,6 +72,7 @@ training:
 models:
   a: {width: 4}
   b: {width: 8}
+tokenizers: {words: {kind: none}}
 plots: {dpi: 90}
 grid: {models: [a, b], seeds: [1, 2], ensembles: [b]}
 """

@@ -18,6 +18,7 @@ from nmt.evaluation.metrics import bleu, chrf
 from nmt.evaluation.scores import ModelScores, SetScores, write_scores
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.files import write_lines, write_text
+from nmt.prepared import Prepared
 from nmt.provenance.hashes import dvc_hash, file_md5s
 from nmt.translations import Hypothesis, Record, write_attention, write_hypotheses, write_record
 from tests.unit.fake_project import clean
@@ -25,7 +26,7 @@ from tests.unit.fake_project import clean
 TEST = "test_one"
 SENTENCES = 40
 WORDS = ["a", "the", "dog", "cat", "man", "sits", "runs", "on", "in", "red", "old", "tree", "bench"]
-EVALUATION = EvaluationSettings(bleu_tokenizer="13a", chrf_word_order=0)
+EVALUATION = EvaluationSettings(tokenizer="words", bleu_tokenizer="13a", chrf_word_order=0)
 
 PARAMS: dict[str, Any] = {
     "data": {"source_language": "de", "target_language": "en", "tests": [TEST]},
@@ -33,8 +34,14 @@ PARAMS: dict[str, Any] = {
     "training": {"epochs": 2, "schedule": {"name": "no", "warmup": 0}},
     "grid": {"models": ["base", "wide"], "seeds": [1, 2, 3]},
     "decoding": {"beam": 2},
-    "evaluation": {"bleu_tokenizer": "13a", "chrf_word_order": 0},
+    "evaluation": {"tokenizer": "words", "bleu_tokenizer": "13a", "chrf_word_order": 0},
 }
+DATA = (
+    "data/raw",
+    "data/tokens/words",
+    "data/vocab/words",
+    *(f"data/prepared/{model}" for model in PARAMS["models"]),
+)
 
 
 def references() -> list[str]:
@@ -81,8 +88,11 @@ class Made:
         write_lines(root / "data" / "raw" / f"{TEST}.de", [f"de: {r}" for r in references()])
         write_lines(root / "data" / "raw" / f"{TEST}.en", references())
         tokens = [line.split() for line in (root / f"data/raw/{TEST}.de").read_text().split("\n")]
-        write_tokens(root / "data" / "tokens" / f"{TEST}.de.jsonl", tokens[:-1])
-        write_text(root / "data" / "vocab" / "en.json", "{}\n")
+        write_tokens(root / "data" / "tokens" / "words" / f"{TEST}.de.jsonl", tokens[:-1])
+        for model in PARAMS["models"]:
+            folder = Prepared(root / "data" / "prepared" / model)
+            write_tokens(folder.tokens / f"{TEST}.de.jsonl", tokens[:-1])
+        write_text(root / "data" / "vocab" / "words" / "en.json", "{}\n")
         made.git("init", "--quiet", "--initial-branch=main")
         return made
 
@@ -105,8 +115,8 @@ class Made:
         """Write the results of the grid, and dvc.lock."""
         write_text(self.root / "params.yaml", yaml.safe_dump(self.params, sort_keys=False))
         lock: dict[str, Any] = {}
-        for name in ("raw", "tokens", "vocab"):
-            lock[f"make_{name}"] = {"cmd": name, "outs": [self._entry(f"data/{name}")]}
+        for path in DATA:
+            lock[f"make {path}"] = {"cmd": path, "outs": [self._entry(path)]}
         for model in self.params["grid"]["models"]:
             for seed in self.params["grid"]["seeds"]:
                 lock |= self._of(model, seed)
@@ -118,7 +128,7 @@ class Made:
 
     def keep_in_cache(self) -> None:
         """Move what git ignores to DVC's cache."""
-        for path in ("data/raw", "data/tokens", "data/vocab", *self._attention()):
+        for path in (*DATA, *self._attention()):
             self.cache(path)
             shutil.rmtree(self.root / path)
 
@@ -177,7 +187,7 @@ class Made:
             },
             f"translate@{item}": {
                 "cmd": "translate",
-                "deps": [self._entry(weights), self._entry("data/tokens")],
+                "deps": [self._entry(weights), self._entry(f"data/prepared/{model}")],
                 "params": {"params.yaml": {"decoding": params["decoding"]}},
                 "outs": [self._entry(attention), self._entry(hypotheses)],
             },
@@ -200,7 +210,7 @@ class Made:
         return {
             f"translate_ensemble@{model}": {
                 "cmd": "translate",
-                "deps": [self._entry(f"models/{model}"), self._entry("data/tokens")],
+                "deps": [self._entry(f"models/{model}"), self._entry(f"data/prepared/{model}")],
                 "params": {"params.yaml": {"decoding": params["decoding"], **grid}},
                 "outs": [self._entry(f"{folder}/attention"), self._entry(f"{folder}/hypotheses")],
             },

@@ -16,13 +16,14 @@ from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence, tokens_path, write_tokens
 from nmt.corpus.vocabulary import Vocabulary
-from nmt.files import write_jsonl, write_lines
+from nmt.files import write_json, write_jsonl, write_lines
 from nmt.grid import GridSettings
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import RecurrentSettings
 from nmt.model.store import save_model
 from nmt.plots.job import Folders, Job
 from nmt.plots.settings import PlotSettings
+from nmt.prepared import Prepared
 from nmt.translations import Hypothesis, write_attention, write_hypotheses
 
 TEST = "test_a"
@@ -57,8 +58,11 @@ CUT = 3  # number of the sentence that has no end sign
 def make_world(root: Path) -> Path:
     """Write tokens, vocabularies, models and translations of the whole grid."""
     for language, sentences in (("de", SOURCES), ("en", OUTPUTS)):
-        write_tokens(tokens_path(root / "data/tokens", TEST, language), sentences)
-        Vocabulary.build(sentences, 1).save(root / f"data/vocab/{language}.json")
+        for model in MODELS:
+            folder = Prepared(root / "data/prepared" / model)
+            write_tokens(tokens_path(folder.tokens, TEST, language), sentences)
+            write_json(folder.tokens / "tokenizer.json", {"kind": "spacy"})
+            Vocabulary.build(sentences, 1).save(folder.vocab / f"{language}.json")
     for number, model in enumerate(MODELS):
         for seed in SEEDS:
             write_model(root, model, seed, 1 + number)
@@ -68,7 +72,8 @@ def make_world(root: Path) -> Path:
 
 def write_model(root: Path, model: str, seed: int, quality: int) -> None:
     """Write random weights and an invented history of three epochs."""
-    sizes = [len(Vocabulary.load(root / f"data/vocab/{lang}.json")) for lang in ("de", "en")]
+    vocab = Prepared(root / "data/prepared" / model).vocab
+    sizes = [len(Vocabulary.load(vocab / f"{language}.json")) for language in ("de", "en")]
     torch.manual_seed(seed)
     seq2seq = Seq2Seq(_settings(model), *sizes)
     folder = root / "models" / model / str(seed)
@@ -87,6 +92,7 @@ def write_model(root: Path, model: str, seed: int, quality: int) -> None:
 def _settings(model: str) -> RecurrentSettings:
     return RecurrentSettings(
         kind="recurrent",
+        tokenizer="words",
         cell="gru",
         attention="none" if model == "baseline" else "additive",
         alignment="soft",
@@ -99,6 +105,7 @@ def _settings(model: str) -> RecurrentSettings:
         dropout=0.1,
         attention_dropout=0.0,
         tie_target=True,
+        tie_source=False,
     )
 
 
@@ -172,8 +179,7 @@ def make_job(root: Path, grid: Mapping[str, object] | None = None, **plots: obje
         DataSettings.model_validate(DATA, strict=False),
         ComputeSettings.model_validate(COMPUTE),
         Folders(
-            root / "data/tokens",
-            root / "data/vocab",
+            root / "data/prepared",
             root / "models",
             root / "translations",
             root / "reports",

@@ -14,7 +14,7 @@ from pipeline.evaluate_ensemble import evaluate_ensemble
 from pipeline.report import report
 
 ROOT = Path(__file__).resolve().parents[2]
-TOKENIZER = {"kind": "spacy", "spacy": "3.8.18", "lowercase": "true"}
+TOKENIZER = {"kind": "spacy", "name": "words", "spacy": "3.8.18", "lowercase": "true"}
 TESTS = ("test_b", "test_a")
 MODELS = {"baseline": 0.5, "tiny": 0.9}
 SEEDS = (1, 2)
@@ -45,8 +45,8 @@ def make_world(root: Path) -> Path:
     splits = ("train", "val", *TESTS)
     values["data"]["files"] = {f"{s}.{lang}": entry for s in splits for lang in ("de", "en")}
     values["models"] = {
-        "baseline": {"hidden": 8, "training": {}},
-        "tiny": {"hidden": 8, "attention": "dot", "training": {}},
+        "baseline": {"tokenizer": "words", "hidden": 8, "training": {}},
+        "tiny": {"tokenizer": "words", "hidden": 8, "attention": "dot", "training": {}},
     }
     values["grid"] = {"models": list(MODELS), "seeds": list(SEEDS), "ensembles": []}
     values["report"] |= {"bootstrap_samples": 100, "sample_translations": 2, "random_pairs": 3}
@@ -56,12 +56,12 @@ def make_world(root: Path) -> Path:
             lines = sentences(split, language)
             write_lines(root / f"data/raw/{split}.{language}", lines)
             tokens = [tokenize(line) for line in lines]
-            write_tokens(tokens_path(root / "data/tokens", split, language), tokens)
+            write_tokens(tokens_path(root / "data/tokens/words", split, language), tokens)
             if split == "train":
-                Vocabulary.build(tokens, 2).save(root / f"data/vocab/{language}.json")
-    write_json(root / "data/tokens/tokenizer.json", TOKENIZER)
-    write_json(root / "data/tokens/counts.json", {"dropped_training_pairs": 4})
-    write_json(root / "data/vocab/coverage.json", {"spacing_exact_lines": 0.984})
+                Vocabulary.build(tokens, 2).save(root / f"data/vocab/words/{language}.json")
+    write_json(root / "data/tokens/words/tokenizer.json", TOKENIZER)
+    write_json(root / "data/tokens/words/counts.json", {"dropped_training_pairs": 4})
+    write_json(root / "data/vocab/words/coverage.json", {"spacing_exact_lines": 0.984})
     for model in MODELS:
         for seed in SEEDS:
             add_model(root, model, seed)

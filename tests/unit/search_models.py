@@ -121,6 +121,8 @@ def real_model(name: str = "between", end: float | None = None) -> Seq2Seq:
         "dropout": 0.5,
         "attention_dropout": 0.2,
         "tie_target": False,
+        "tie_source": False,
+        "tokenizer": "words",
     }
     torch.manual_seed(7)
     model = Seq2Seq(TypeAdapter(ModelSettings).validate_python(values), SIZE, SIZE)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from nmt.corpus.settings import DataSettings
-from nmt.corpus.tokens import tokens_path, write_tokens
+from nmt.corpus.tokens import lowercased, tokens_path, write_tokens
 from nmt.errors import DataError
-from nmt.evaluation.evaluate import Evaluation, evaluate_model, lowercased
+from nmt.evaluation.evaluate import Evaluation, evaluate_model
 from nmt.evaluation.metrics import (
     bleu,
     bleu_tokens,
@@ -34,7 +34,7 @@ from nmt.files import write_json, write_lines
 from nmt.params import Params
 from nmt.translations import Hypothesis, Record, write_hypotheses, write_record
 
-SETTINGS = EvaluationSettings(bleu_tokenizer="13a", chrf_word_order=0)
+SETTINGS = EvaluationSettings(tokenizer="words", bleu_tokenizer="13a", chrf_word_order=0)
 REFERENCES = ["A man rides a red bike.", "Two dogs play in the snow.", "A girl is reading a book."]
 HYPOTHESES = ["A man rides a red bike.", "Two dogs play in the snow.", "A woman reads a book."]
 SPACED = [h.lower().replace(".", " .") for h in HYPOTHESES]
@@ -91,7 +91,7 @@ def test_bleu_on_tokens_is_lower_cased_and_names_no_tokenizer() -> None:
 @pytest.mark.parametrize(("order", "sign"), [(0, "nw:0"), (2, "nw:2")])
 def test_chrf_says_whether_it_counts_words(order: int, sign: str) -> None:
     settings = EvaluationSettings.model_validate(
-        {"bleu_tokenizer": "13a", "chrf_word_order": order}
+        {"tokenizer": "words", "bleu_tokenizer": "13a", "chrf_word_order": order}
     )
     score = chrf(SPACED, REFERENCES, settings, lowercase=True)
     assert 70 < score.value < 100 and sign in score.signature and "case:lc" in score.signature

@@ -50,6 +50,8 @@ def settings(**changes: object) -> RecurrentSettings:
         "dropout": 0.2,
         "attention_dropout": 0.1,
         "tie_target": True,
+        "tie_source": False,
+        "tokenizer": "words",
     }
     return RecurrentSettings.model_validate(values | changes)
 

@@ -110,7 +110,7 @@ def test_bytes_are_equal_in_fresh_processes_whatever_the_user_has_set(
     for number, setting in enumerate(settings):
         outer = {k: v for k, v in os.environ.items() if k != "DISPLAY" and not k.startswith("MPL")}
         command = [sys.executable, "-c", _PROCESS, "--params", str(params)]
-        for name in ("data/tokens", "data/vocab", "models", "translations"):
+        for name in ("data/prepared", "models", "translations"):
             command += [f"--{Path(name).name}", str(made / name)]
         command += ["--reports", str(tmp_path / str(number))]
         processes.append(
@@ -261,8 +261,8 @@ def test_smoothing_is_the_mean_around(window: int, expected: list[float]) -> Non
         ("models/baseline/1/weights.safetensors", r"weights\.saf.*: no .*train@baseline-1`"),
         (f"translations/additive/1/attention/{TEST}.safetensors", r"`dvc repro translate@add"),
         (f"translations/additive/1/hypotheses/{TEST}.jsonl", r"`dvc repro translate@additive-1`"),
-        (f"data/tokens/{TEST}.de.jsonl", r"\.de\.jsonl: no such file; run `dvc repro tokenize`"),
-        ("data/vocab/en.json", r"en\.json: no such file; run `dvc repro build_vocab`"),
+        (f"data/prepared/additive/tokens/{TEST}.de.jsonl", r"no .*`dvc repro prepare@add"),
+        ("data/prepared/additive/vocab/en.json", r"en\.json: no .*`dvc repro prepare@additive`"),
     ],
 )  # fmt: skip
 def test_a_missing_file_names_the_stage_to_run(world: Path, spoil: str, message: str) -> None:
@@ -276,16 +276,16 @@ def _drop_epoch(world: Path) -> None:
 
 
 def _longer_source(world: Path) -> None:
-    path = world / f"data/tokens/{TEST}.de.jsonl"
+    path = world / f"data/prepared/additive/tokens/{TEST}.de.jsonl"
     write_jsonl(path, [["noch", *source] for source in SOURCES])
 
 
 def _fewer_sources(world: Path) -> None:
-    write_jsonl(world / f"data/tokens/{TEST}.de.jsonl", SOURCES[:7])
+    write_jsonl(world / f"data/prepared/baseline/tokens/{TEST}.de.jsonl", SOURCES[:7])
 
 
 def _fewer_references(world: Path) -> None:
-    write_jsonl(world / f"data/tokens/{TEST}.en.jsonl", OUTPUTS[:7])
+    write_jsonl(world / f"data/prepared/baseline/tokens/{TEST}.en.jsonl", OUTPUTS[:7])
 
 
 def _no_number(world: Path) -> None:
@@ -311,7 +311,7 @@ def _no_losses(world: Path) -> None:
         (_longer_source, r"additive, sentence 1: attention is for 5 output and 5 source tokens, but"
                          r" there are 5 and 6; run the translate stage again"),
         (_fewer_sources, r"baseline: attention of 8 sentences, but test_a has 7; run `dvc repro"),
-        (_fewer_references, r"test_a has 8 source and 7 target sentences; run `dvc repro tok"),
+        (_fewer_references, r"test_a has 8 source and 7 target sentences; run `dvc repro prep"),
         (_no_number, r"history\.jsonl, line 1: train_loss: expected a number, got 'high'; train"),
         (_no_epochs, r"history\.jsonl: expected a line for each epoch, got none; run `dvc"),
         (_no_loss, r"iterations\.csv, line 2: expected iteration,epoch,loss, got '1,1'; run `d"),
@@ -327,7 +327,7 @@ def test_damaged_files_are_refused(
 
 
 def test_a_model_of_another_vocabulary_is_refused(world: Path) -> None:
-    path = world / "data/vocab/de.json"
+    path = world / "data/prepared/baseline/vocab/de.json"
     path.write_text(json.dumps([*json.loads(path.read_text()), ["neu", 1]]))
     with pytest.raises(ModelError, match="baseline/1: trained with a source vocabulary of"):
         draw_pictures(make_job(world))

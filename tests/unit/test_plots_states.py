@@ -36,7 +36,9 @@ CPU = torch.device("cpu")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Seq2Seq, list[list[int]]]:
     """Return a model and source sentences as ids."""
     root: Path = make_world(tmp_path_factory.mktemp("world"))
-    source, target = (Vocabulary.load(root / f"data/vocab/{lang}.json") for lang in ("de", "en"))
+    source, target = (
+        Vocabulary.load(root / f"data/prepared/additive/vocab/{lang}.json") for lang in ("de", "en")
+    )
     model, _ = load_model(root / "models/additive/1", CPU, len(source), len(target))
     return model, [source.encode(sentence) for sentence in SOURCES]
 

@@ -468,7 +468,7 @@ def test_hypotheses_that_do_not_pair_up_are_refused(world: Path) -> None:
 
 
 def test_a_metrics_file_without_its_number_is_refused(world: Path) -> None:
-    write_json(world / "data/vocab/coverage.json", {})
+    write_json(world / "data/vocab/words/coverage.json", {})
     with pytest.raises(DataError, match=r"coverage\.json: spacing_exact_lines: expected a number"):
         make_report(world)
 

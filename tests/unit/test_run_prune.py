@@ -20,6 +20,10 @@ def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
         "reports/scores/b-ensemble.json",
         "reports/scores/.gitignore",
         "reports/bleu.md",
+        "data/tokens/words/train",
+        "data/vocab/words/de.json",
+        "data/prepared/a/spacing.json",
+        "data/raw/train.de",
     ]
     extra = [
         "models/a/3/weights",
@@ -31,6 +35,10 @@ def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
         "reports/scores/a-3.json",
         "reports/scores/a-ensemble.json",
         "reports/scores/old-1.json",
+        "data/tokens/old/train",
+        "data/tokens/train.de.jsonl",
+        "data/vocab/old/de.json",
+        "data/prepared/old/spacing.json",
     ]
     for name in keep + extra:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +54,15 @@ def test_sets_aside_what_the_grid_no_longer_has(tmp_path: Path) -> None:
         "reports/scores/old-1.json",
         "translations/a/ensemble",
         "translations/old/1",
+        "data/prepared/old",
+        "data/tokens/old",
+        "data/tokens/train.de.jsonl",
+        "data/vocab/old",
     ]
     assert [path.as_posix() for path in prune(tmp_path, params)] == moved
-    left = {p.relative_to(tmp_path).as_posix() for p in tmp_path.glob("[mrt]*/**/*") if p.is_file()}
+    left = {
+        p.relative_to(tmp_path).as_posix() for p in tmp_path.glob("[dmrt]*/**/*") if p.is_file()
+    }
     assert left == set(keep)
     assert not (tmp_path / "models/old").exists()
     aside = tmp_path / ".nmt/pruned"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import DataError
-from nmt.spacing import Spacing
+from nmt.spacing import Spacing, exact_share
 
 PROJECT = Path(__file__).parents[2]
 
@@ -45,7 +45,7 @@ def spacing() -> Spacing:
 
 def test_the_training_text_comes_back(spacing: Spacing) -> None:
     assert [spacing.join(tokens) for tokens in TOKENS] == [line.lower() for line in LINES]
-    assert spacing.exact_share([line.lower() for line in LINES], TOKENS) == 1.0
+    assert exact_share(spacing.join, [line.lower() for line in LINES], TOKENS) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_white_space_in_the_text_counts_as_one_space() -> None:
     lines = [" a\u00a0 dog .", "a  cat  ."]
     spacing = Spacing.learn(lines, [[" ", "a", "\u00a0 ", "dog", "."], ["a", " ", "cat", " ", "."]])
     assert spacing.join(["a", "dog", "."]) == "a dog ."
-    assert spacing.exact_share(lines, [["a", "dog", "."], ["a", "cat", "."]]) == 1.0
+    assert exact_share(spacing.join, lines, [["a", "dog", "."], ["a", "cat", "."]]) == 1.0
 
 
 def test_nothing_to_learn_from_gives_spaces() -> None:
     assert Spacing.learn([], []).join(["a", "."]) == "a ."
-    assert Spacing.learn([], []).exact_share([], []) == 0.0
+    assert exact_share(Spacing.learn([], []).join, [], []) == 0.0
 
 
 def test_a_few_lines_that_tokens_do_not_spell_are_left_out() -> None:

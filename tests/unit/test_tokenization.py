@@ -18,7 +18,7 @@ from nmt.errors import DataError, ParamsError
 from nmt.files import read_json
 from nmt.params import Params
 from nmt.tokenization.corpus import tokenize_corpus
-from nmt.tokenization.settings import TokenizerSettings
+from nmt.tokenization.settings import SpacySettings, TokenizerSettings
 from nmt.tokenization.tokenizer import open_tokenizers
 
 PROJECT = Path(__file__).parents[2]
@@ -50,14 +50,17 @@ def data() -> DataSettings:
     )
 
 
-def settings(**changes: Any) -> TokenizerSettings:
+def settings(**changes: Any) -> SpacySettings:
     values = {
         "spacy_source": "blank",
         "spacy_target": "blank",
         "lowercase": True,
         "normalize_spaces": False,
     }
-    return TokenizerSettings.model_validate(values | changes)
+    encoding = {"min_freq": 2, "max_size": None}
+    return SpacySettings.model_validate(
+        {"kind": "spacy", "splitting": values | changes, "encoding": encoding}
+    )
 
 
 def text(lines: list[str]) -> bytes:
@@ -80,7 +83,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def german(raw: Path, out: Path, name: str = "train.de", **changes: Any) -> list[list[str]]:
-    tokenize_corpus(raw, out, data(), settings(**changes))
+    tokenize_corpus(raw, out, data(), "words", settings(**changes))
     return read_tokens(out / f"{name}.jsonl")
 
 
@@ -96,6 +99,7 @@ def test_tokens_counts_and_tokenizer_are_written(raw: Path, out: Path) -> None:
     }
     assert read_tokenizer(out) == {
         "kind": "spacy",
+        "name": "words",
         "spacy": spacy.__version__,
         "source": "de blank",
         "target": "en blank",
@@ -112,7 +116,7 @@ def test_case_may_be_kept(raw: Path, out: Path) -> None:
 
 def test_text_is_split_before_it_is_lower_cased() -> None:
     """The rules know abbreviations as they are written: lower-cased first, "u.s" lost its dot."""
-    _, english = open_tokenizers(settings(), "de", "en")
+    _, english = open_tokenizers("words", settings().splitting, "de", "en")
     assert english("Mr. Lee of the U.S. Army.") == ["mr.", "lee", "of", "the", "u.s.", "army", "."]
 
 
@@ -159,7 +163,7 @@ def test_the_last_line_may_lack_its_end(raw: Path, out: Path) -> None:
 
 def fails(raw: Path, out: Path) -> str:
     with pytest.raises(DataError) as error:
-        tokenize_corpus(raw, out, data(), settings())
+        tokenize_corpus(raw, out, data(), "words", settings())
     assert not out.exists()
     return str(error.value)
 
@@ -267,50 +271,56 @@ def test_a_pipeline_of_another_language_is_refused(
     with pytest.raises(
         ParamsError, match="spacy_source: fr_tiny_web is for fr, but the language is de"
     ):
-        open_tokenizers(settings(spacy_source="fr_tiny_web"), "de", "en")
+        open_tokenizers("words", settings(spacy_source="fr_tiny_web").splitting, "de", "en")
 
 
 def test_a_missing_pipeline_is_told_before_any_file_is_read(tmp_path: Path, out: Path) -> None:
     with pytest.raises(ParamsError) as error:
         tokenize_corpus(
-            tmp_path / "nothing here", out, data(), settings(spacy_source="de_core_news_smX")
+            tmp_path / "nothing here",
+            out,
+            data(),
+            "words",
+            settings(spacy_source="de_core_news_smX"),
         )
     assert str(error.value) == (
-        "tokenizer.spacy_source: the spaCy pipeline de_core_news_smX is not installed; run "
-        "`python -m spacy download de_core_news_smX`, or set tokenizer.spacy_source to blank"
+        "tokenizers.words.splitting.spacy_source: the spaCy pipeline de_core_news_smX is not "
+        "installed; run `python -m spacy download de_core_news_smX`, or set "
+        "tokenizers.words.splitting.spacy_source to blank"
     )
 
 
 def test_a_package_that_is_no_pipeline_is_named() -> None:
     with pytest.raises(ParamsError, match="spacy_target: the package pytest can't be loaded as a"):
-        open_tokenizers(settings(spacy_target="pytest"), "de", "en")
+        open_tokenizers("words", settings(spacy_target="pytest").splitting, "de", "en")
 
 
 @pytest.mark.parametrize("value", ["", "../de", "de core"])
 def test_a_pipeline_is_a_name_and_no_path(value: str, tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(
-        json.dumps({"tokenizer": settings().model_dump() | {"spacy_source": value}})
-    )
-    with pytest.raises(ParamsError, match=r"tokenizer\.spacy_source: got"):
-        Params.read(tmp_path / "params.yaml").section("tokenizer", TokenizerSettings)
+    changed = settings().model_dump()
+    changed["splitting"]["spacy_source"] = value
+    (tmp_path / "params.yaml").write_text(json.dumps({"tokenizers": {"words": changed}}))
+    with pytest.raises(ParamsError, match=r"tokenizers\.words\.splitting\.spacy_source: got"):
+        Params.read(tmp_path / "params.yaml").section("tokenizers.words", TokenizerSettings)
 
 
 # The stage script
 
 
 def test_neither_locale_nor_hash_seed_matters(raw: Path, tmp_path: Path) -> None:
-    params = {"data": data().model_dump(), "tokenizer": settings().model_dump()}
+    params = {"data": data().model_dump(), "tokenizers": {"words": settings().model_dump()}}
     (tmp_path / "params.yaml").write_text(json.dumps(params))
     c_locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     results = []
     for seed, extra in (("0", c_locale), ("1", {"LC_ALL": "C.UTF-8"})):
         subprocess.run(
-            [sys.executable, "-m", "pipeline.tokenize", "--raw", "raw", "--out", seed],
+            [sys.executable, "-m", "pipeline.tokenize", "--tokenizer", "words"]
+            + ["--raw", "raw", "--out", seed],
             cwd=tmp_path,
             env={"PYTHONPATH": str(PROJECT), "PYTHONHASHSEED": seed, "PATH": os.environ["PATH"]}
             | extra,
             check=True,
         )
-        results.append({p.name: p.read_bytes() for p in (tmp_path / seed).iterdir()})
+        results.append({p.name: p.read_bytes() for p in (tmp_path / seed / "words").iterdir()})
     assert results[0] == results[1]
     assert "schläft".encode() in results[0]["train.de.jsonl"]

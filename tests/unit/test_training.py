@@ -72,6 +72,7 @@ def corpora() -> Corpora:
 def model(data: Corpora) -> Seq2Seq:
     settings = RecurrentSettings(
         kind="recurrent",
+        tokenizer="words",
         cell="gru",
         attention="additive",
         alignment="soft",
@@ -84,6 +85,7 @@ def model(data: Corpora) -> Seq2Seq:
         dropout=0.2,
         attention_dropout=0.1,
         tie_target=True,
+        tie_source=False,
     )
     seed_everything(7)
     return Seq2Seq(settings, len(data.target), len(data.target))

@@ -65,7 +65,7 @@ def test_the_leader_draws_what_it_would_draw_alone_and_the_others_something_else
 
 def command(world: TrainingWorld, out: str, *launcher: str) -> list[str]:
     """Return the command that trains."""
-    folders = {"tokens": "tokens", "vocab": "vocab", "out": out, "state": "state"}
+    folders = {"prepared": "prepared", "out": out, "state": "state"}
     options = [f"--{name}={world.root / folder}" for name, folder in folders.items()]
     options += [f"--params={world.root / 'params.yaml'}", "--model=additive", "--seed=1"]
     return [*(launcher or (sys.executable,)), "-m", "pipeline.train", *options]

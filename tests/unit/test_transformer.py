@@ -34,6 +34,8 @@ def settings(**changes: object) -> TransformerSettings:
         "dropout": 0.2,
         "attention_dropout": 0.1,
         "tie_target": True,
+        "tie_source": False,
+        "tokenizer": "words",
     }
     return TransformerSettings.model_validate(values | changes)
 

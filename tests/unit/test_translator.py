@@ -24,6 +24,7 @@ from nmt.errors import DataError, ModelError
 from nmt.files import read_lines, sha256, write_json
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.store import save_model
+from nmt.prepared import Prepared
 from nmt.spacing import Spacing
 from nmt.translations import read_attention, read_hypotheses, read_record
 from tests.unit.search_models import SIZE, real_model, settings, sources
@@ -150,16 +151,15 @@ def job(tmp_path: Path) -> Job:
         compute=COMPUTE,
         decoding=settings(beam=2, ratio=1.5, extra=3),
         models=(tmp_path / "models/small/1",),
-        tokens=tmp_path / "tokens",
-        vocab=tmp_path / "vocab",
+        prepared=Prepared(tmp_path / "prepared/small"),
         out=tmp_path / "translations/small/1",
     )
     for test, sentences in TESTS.items():
-        write_tokens(tokens_path(made.tokens, test, "de"), sentences)
-    write_json(made.tokens / "tokenizer.json", TOKENIZER)
-    GERMAN.save(made.vocab / "de.json")
-    ENGLISH.save(made.vocab / "en.json")
-    Spacing.learn(["en00 en01"], [["en00", "en01"]]).save(made.vocab / "spacing.json")
+        write_tokens(tokens_path(made.prepared.tokens, test, "de"), sentences)
+    write_json(made.prepared.tokens / "tokenizer.json", TOKENIZER)
+    GERMAN.save(made.prepared.vocab / "de.json")
+    ENGLISH.save(made.prepared.vocab / "en.json")
+    Spacing.learn(["en00 en01"], [["en00", "en01"]]).save(made.prepared.spacing)
     save(made, real_model())
     return made
 
@@ -168,7 +168,7 @@ def save(job: Job, model: Seq2Seq, seed: int = 1, name: str = "small") -> None:
     folder = job.models[0].parent / str(seed)
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = {
-        side: {"size": SIZE, "sha256": sha256(job.vocab / f"{language}.json")}
+        side: {"size": SIZE, "sha256": sha256(job.prepared.vocab / f"{language}.json")}
         for side, language in (("source", "de"), ("target", "en"))
     }
     config = {
@@ -241,21 +241,21 @@ def test_a_model_without_attention_writes_empty_rows(job: Job) -> None:
 def test_another_vocabulary_is_refused(job: Job) -> None:
     tokens, counts = list(GERMAN.tokens), GERMAN.counts
     tokens[-2:] = reversed(tokens[-2:])
-    Vocabulary(tuple(tokens), counts).save(job.vocab / "de.json")
+    Vocabulary(tuple(tokens), counts).save(job.prepared.vocab / "de.json")
     with pytest.raises(ModelError, match=r"de\.json: SHA-256 is .*, but .*/small/1 was trained"):
         translate_tests(job)
     assert not job.out.exists()
 
 
 def test_a_vocabulary_of_another_size_is_refused(job: Job) -> None:
-    Vocabulary(ENGLISH.tokens[:-1], ENGLISH.counts[:-1]).save(job.vocab / "en.json")
+    Vocabulary(ENGLISH.tokens[:-1], ENGLISH.counts[:-1]).save(job.prepared.vocab / "en.json")
     with pytest.raises(ModelError, match="target vocabulary of 40 tokens, got 39"):
         translate_tests(job)
 
 
 def test_tokens_of_another_tokenizer_are_refused(job: Job) -> None:
     """S02: the version drifted."""
-    write_json(job.tokens / "tokenizer.json", TOKENIZER | {"spacy": "3.7.2"})
+    write_json(job.prepared.tokens / "tokenizer.json", TOKENIZER | {"spacy": "3.7.2"})
     with pytest.raises(
         ModelError, match=r"not the tokenizer that .*: spacy is '3\.7\.2', in training '3\.8\.18';"
     ):
@@ -333,12 +333,12 @@ def test_summary_of_nothing() -> None:
 
 
 def run_stage(job: Job, params: Path) -> subprocess.CompletedProcess[str]:
-    root = job.tokens.parent
+    root = job.models[0].parents[2]
     return subprocess.run(
         [
             *(sys.executable, "-m", "pipeline.translate", "--model", "small", "--seed", "1"),
             *("--params", str(params), "--models", str(root / "models")),
-            *("--tokens", str(job.tokens), "--vocab", str(job.vocab)),
+            *("--prepared", str(job.prepared.folder.parent)),
             *("--out", str(root / "translations")),
         ],
         cwd=ROOT,
@@ -375,7 +375,7 @@ def test_the_stage_script_translates_and_tells_errors(job: Job, tmp_path: Path) 
     through_script = digests(job.out)
     translate_tests(job)
     assert digests(job.out) == through_script
-    write_json(job.tokens / "tokenizer.json", TOKENIZER | {"kind": "other"})
+    write_json(job.prepared.tokens / "tokenizer.json", TOKENIZER | {"kind": "other"})
     failed = run_stage(job, params)
     assert failed.returncode == 1
     assert failed.stderr.splitlines()[-1].startswith("error: ")

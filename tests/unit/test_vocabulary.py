@@ -16,8 +16,13 @@ from nmt.errors import DataError, ParamsError
 from nmt.files import read_json, write_json
 from nmt.params import Params
 from nmt.spacing import Spacing
+from nmt.tokenization.settings import (
+    SpacySettings,
+    SpacySplitting,
+    TokenizerSettings,
+    WordEncoding,
+)
 from nmt.vocab.build import Folders, build_vocabularies
-from nmt.vocab.settings import VocabSettings
 
 PROJECT = Path(__file__).parents[2]
 SPECIALS = ("<unk>", "<pad>", "<sos>", "<eos>")
@@ -135,13 +140,19 @@ def folders(tmp_path: Path) -> Folders:
     for name, lines in TEXT.items():
         (tmp_path / "raw" / name).write_text("".join(f"{line}\n" for line in lines))
     for name, sentences in TOKENS.items():
-        write_tokens(tmp_path / "tokens" / f"{name}.jsonl", sentences)
-    write_json(tmp_path / "tokens" / "tokenizer.json", {"lowercase": "true", "spacy": "3.8"})
-    return Folders(tmp_path / "raw", tmp_path / "tokens", tmp_path / "vocab")
+        write_tokens(tmp_path / "tokens/words" / f"{name}.jsonl", sentences)
+    write_json(tmp_path / "tokens/words" / "tokenizer.json", {"lowercase": "true", "spacy": "3.8"})
+    return Folders(tmp_path / "raw", tmp_path / "tokens/words", tmp_path / "vocab/words")
 
 
-def settings(min_freq: int = 2, max_size: int | None = None) -> VocabSettings:
-    return VocabSettings(min_freq=min_freq, max_size=max_size)
+def settings(min_freq: int = 2, max_size: int | None = None) -> SpacySettings:
+    return SpacySettings(
+        kind="spacy",
+        splitting=SpacySplitting(
+            spacy_source="blank", spacy_target="blank", lowercase=True, normalize_spaces=False
+        ),
+        encoding=WordEncoding(min_freq=min_freq, max_size=max_size),
+    )
 
 
 def test_vocabularies_come_from_the_training_side_alone(folders: Folders) -> None:
@@ -195,35 +206,36 @@ def test_tokens_of_another_text_are_an_error(folders: Folders) -> None:
 @pytest.mark.parametrize(
     ("section", "said"),
     [
-        ({"min_freq": 0, "max_size": None}, "vocab.min_freq: got 0"),
-        ({"min_freq": 1, "max_size": 0}, "vocab.max_size: got 0"),
-        ({"min_freq": 1}, "vocab.max_size: missing"),
-        ({"min_freq": "2", "max_size": None}, "vocab.min_freq: got '2'"),
+        ({"min_freq": 0, "max_size": None}, "tokenizers.words.encoding.min_freq: got 0"),
+        ({"min_freq": 1, "max_size": 0}, "tokenizers.words.encoding.max_size: got 0"),
+        ({"min_freq": 1}, "tokenizers.words.encoding.max_size: missing"),
+        ({"min_freq": "2", "max_size": None}, "tokenizers.words.encoding.min_freq: got '2'"),
     ],
 )
 def test_settings_out_of_range_are_named(
     section: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "params.yaml").write_text(json.dumps({"vocab": section}))
+    entry = settings().model_dump() | {"encoding": section}
+    (tmp_path / "params.yaml").write_text(json.dumps({"tokenizers": {"words": entry}}))
     with pytest.raises(ParamsError, match=said):
-        Params.read(tmp_path / "params.yaml").section("vocab", VocabSettings)
+        Params.read(tmp_path / "params.yaml").section("tokenizers.words", TokenizerSettings)
 
 
 def test_the_stage_gives_the_same_bytes_whatever_the_hash_seed(
     folders: Folders, tmp_path: Path
 ) -> None:
-    params = {"data": data().model_dump(), "vocab": settings().model_dump()}
+    params = {"data": data().model_dump(), "tokenizers": {"words": settings().model_dump()}}
     (tmp_path / "params.yaml").write_text(json.dumps(params))
     results = []
     for seed in ("0", "1"):
         subprocess.run(
-            [sys.executable, "-m", "pipeline.build_vocab", "--out", seed]
-            + ["--raw", "raw", "--tokens", "tokens"],
+            [sys.executable, "-m", "pipeline.build_vocab", "--tokenizer", "words"]
+            + ["--out", seed, "--raw", "raw", "--tokens", "tokens"],
             cwd=tmp_path,
             env={"PYTHONPATH": str(PROJECT), "PYTHONHASHSEED": seed},
             check=True,
         )
-        results.append({p.name: p.read_bytes() for p in (tmp_path / seed).iterdir()})
+        results.append({p.name: p.read_bytes() for p in (tmp_path / seed / "words").iterdir()})
     assert results[0] == results[1]
     assert sorted(results[0]) == [
         "coverage.json",

@@ -13,6 +13,7 @@ from nmt.corpus.vocabulary import Vocabulary
 from nmt.files import write_json
 from nmt.model.settings import read_model
 from nmt.params import Params
+from nmt.prepared import Prepared
 from nmt.seeding import generator
 from nmt.training.job import Job
 from nmt.training.settings import read_training
@@ -31,16 +32,22 @@ class TrainingWorld:
     def make(cls, root: Path, pairs: int = 60) -> "TrainingWorld":
         """Write sentences and their reversals, and a vocabulary of each side."""
         root.mkdir(parents=True, exist_ok=True)
+        folder = cls(root).prepared
         for split, count, seed in (("train", pairs, 0), ("val", 8, 1)):
             sentences = _sentences(count, seed)
-            write_tokens(root / f"tokens/{split}.de.jsonl", sentences)
-            write_tokens(root / f"tokens/{split}.en.jsonl", [s[::-1] for s in sentences])
-        write_json(root / "tokens/tokenizer.json", {"kind": "none"})
+            write_tokens(folder.tokens / f"{split}.de.jsonl", sentences)
+            write_tokens(folder.tokens / f"{split}.en.jsonl", [s[::-1] for s in sentences])
+        write_json(folder.tokens / "tokenizer.json", {"kind": "none"})
         for language in ("de", "en"):
-            Vocabulary.build([WORDS], 1).save(root / f"vocab/{language}.json")
+            Vocabulary.build([WORDS], 1).save(folder.vocab / f"{language}.json")
         values = YAML(typ="safe").load(ROOT / "tests/world/params.yaml")
         YAML().dump(values, root / "params.yaml")
         return cls(root)
+
+    @property
+    def prepared(self) -> Prepared:
+        """What a model reads, for the stage's script as one named additive."""
+        return Prepared(self.root / "prepared/additive")
 
     def set(self, **changes: Any) -> None:
         """Change values: `training__epochs=2` is the key training.epochs."""
@@ -65,8 +72,7 @@ class TrainingWorld:
             compute=values.section("compute", ComputeSettings),
             model=read_model(values, model),
             training=read_training(values, model),
-            tokens=self.root / "tokens",
-            vocab=self.root / "vocab",
+            prepared=self.prepared,
             out=self.root / out,
             state=self.root / "state",
         )

@@ -33,8 +33,9 @@ from nmt.settings import check
 
 KINDS = {
     "download": ("raw data", "data/raw"),
-    "tokenize": ("tokens", "data/tokens"),
-    "build_vocab": ("vocabulary", "data/vocab"),
+    "tokenize": ("tokens", "data/tokens/{item}"),
+    "build_vocab": ("vocabulary", "data/vocab/{item}"),
+    "prepare": ("model's data", "data/prepared/{item}"),
     "train": ("model", "models/{model}/{seed}"),
     "translate": ("hypotheses", "translations/{model}/{seed}"),
     "translate_ensemble": ("hypotheses", "translations/{model}/{seed}"),
@@ -114,7 +115,8 @@ def _stage_links(job: Job) -> dict[str, Link]:
 def _stage_link(stage: dag.Stage, job: Job) -> Link:
     model, seed = split_address(stage.address)
     kind, path = KINDS[stage.name]
-    link = Link(kind, path.format(model=model, seed=seed), stage.address)
+    item = stage.address.partition("@")[2]
+    link = Link(kind, path.format(model=model, seed=seed, item=item), stage.address)
     entry = job.graph.lock.get(stage.address)
     if entry is None:
         link.add(
@@ -180,17 +182,23 @@ def _figures(job: Job, links: tuple[Link, ...]) -> tuple[Figure, ...]:
             row.metric,
             row.score,
             row.signature,
-            tuple(link for link in links if _of(link, row.model, row.seed)),
+            tuple(link for link in links if _of(link, row.model, row.seed, job.params)),
         )
         for row in rows
     )
 
 
-def _of(link: Link, model: str, seed: str) -> bool:
+def _of(link: Link, model: str, seed: str, params: Params) -> bool:
     """Tell whether the figures of a model and seed hang on a link; an ensemble's on all models."""
-    name = link.stage.partition("@")[0]
+    name, _, item = link.stage.partition("@")
     if name in _OFF_CHAIN:
         return False
+    if name in ("tokenize", "build_vocab"):
+        own = params.value(f"models.{model}.tokenizer")
+        scored = name == "tokenize" and item == params.value("evaluation.tokenizer")
+        return item == own or scored
+    if name == "prepare":
+        return bool(item == model)
     stage = split_address(link.stage)
     member = seed == ENSEMBLE and name == "train" and stage[0] == model
     return "@" not in link.stage or stage == (model, seed) or member

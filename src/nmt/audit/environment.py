@@ -13,8 +13,11 @@ from nmt.provenance.environment import requirements_sha256, versions
 
 REQUIREMENTS = "requirements.lock"
 
-WATCHED = ("torch", "spacy", "sacrebleu", "numpy")
+WATCHED = ("torch", "spacy", "sentencepiece", "sacrebleu", "numpy")
 """Packages of which another version may give another result."""
+
+
+_SPLITTING = ("spacy", "sentencepiece")  # those that a tokenizer's description may name
 
 
 def pins(content: str) -> dict[str, str]:
@@ -92,20 +95,20 @@ def mark_versions(link: Link, project: Project) -> None:
 
 
 def mark_tokenizer(link: Link, project: Project) -> None:
-    """Mark tokens that another version of spaCy made."""
+    """Mark tokens that another version of spaCy, or of sentencepiece, made."""
     try:
-        made = {"spacy": read_tokenizer(project.root / link.path).get("spacy", "")}
+        described = read_tokenizer(project.root / link.path)
     except (DataError, ValueError, TypeError):
         return  # missing or damaged: told by its bytes
-    if not made["spacy"]:
+    made = {name: version for name, version in described.items() if name in _SPLITTING}
+    if not made:
         return
     found = list(_unlike(made, _pinned(project.root), versions()))
     for text in found:
         link.add(Check.ENVIRONMENT, Status.MARKED, text)
     if not found:
-        link.add(
-            Check.ENVIRONMENT, Status.OK, f"made with spaCy {made['spacy']}, as pinned and here"
-        )
+        told = ", ".join(f"{name} {version}" for name, version in made.items())
+        link.add(Check.ENVIRONMENT, Status.OK, f"made with {told}, as pinned and here")
 
 
 def _unlike(

@@ -64,16 +64,17 @@ def count_again(model: str, seed: Seed, params: Params, root: Path) -> ModelScor
     Raises:
         DataError: hypotheses and references are damaged or don't pair up.
     """
+    settings = params.section("evaluation", EvaluationSettings)
     with TemporaryDirectory() as out, quiet("nmt.evaluation", "nmt.metrics", "sacrebleu"):
         return evaluate_model(
             Evaluation(
                 model=model,
                 seed=seed,
                 data=params.section("data", DataSettings),
-                settings=params.section("evaluation", EvaluationSettings),
+                settings=settings,
                 hypotheses=root / "translations" / model / seed_name(seed) / "hypotheses",
                 raw=root / RAW,
-                tokens=root / TOKENS,
+                tokens=root / TOKENS / settings.tokenizer,
                 out=Path(out),
             )
         )

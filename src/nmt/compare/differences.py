@@ -19,6 +19,7 @@ ABSENT = "absent"
 
 _CODE = ("src", "pipeline", "dvc.yaml", "Snakefile", "pyproject.toml")
 _DATA = ("data/raw", "data/tokens", "data/vocab")
+"""Outs, or folders of outs, one for each tokenizer."""
 _ENVIRONMENT = (names.VERSION, names.MACHINE, names.DEVICE, names.THREADS, names.REQUIREMENTS)
 
 
@@ -200,10 +201,14 @@ def _data(side: Side) -> dict[str, str]:
     """Return the hashes of the corpus, tokens and vocabularies."""
     lock = side.files.lock
     if not side.bare:
-        return {path: lock.outs[path] for path in _DATA if path in lock.outs}
+        return {path: md5 for path, md5 in lock.outs.items() if _of_data(path)}
     return {
         p: md5 for s in lock.stages.values() for p, md5 in s.deps.items() if p.startswith("data/")
     }
+
+
+def _of_data(path: str) -> bool:
+    return any(path == place or path.startswith(f"{place}/") for place in _DATA)
 
 
 def _environment(project: Project, a: Side, b: Side) -> Iterator[Difference]:

@@ -35,7 +35,11 @@ class Figures:
     def bleu(self) -> BLEU:
         """The metric that BLEU was computed with."""
         evaluation = EvaluationSettings.model_validate(
-            {"bleu_tokenizer": self.settings["evaluation.bleu_tokenizer"], "chrf_word_order": 0}
+            {
+                "tokenizer": self.settings.get("tokenizer.name", ""),
+                "bleu_tokenizer": self.settings["evaluation.bleu_tokenizer"],
+                "chrf_word_order": 0,
+            }
         )
         return bleu_metric(evaluation, "case:lc" in self.signatures["bleu"])
 

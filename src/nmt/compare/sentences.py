@@ -14,6 +14,7 @@ from nmt.corpus.symbols import EOS, SPECIALS
 from nmt.corpus.tokens import read_tokens, tokens_path
 from nmt.ensembles import seed_name
 from nmt.errors import DataError
+from nmt.prepared import Prepared
 from nmt.translations import read_attention, read_hypotheses
 
 
@@ -130,7 +131,8 @@ def _attention(side: Side, item: Item, test: str, at: int) -> Attention | None:
         return None
     hypothesis = read_hypotheses(place_of(side, str(folder / "hypotheses")), test)[at]
     language = read_figures(side, item).settings["data.source_language"]
-    tokens = read_tokens(tokens_path(place_of(side, "data/tokens"), test, language))[at]
+    prepared = Prepared(place_of(side, f"data/prepared/{item[0]}"))
+    tokens = read_tokens(tokens_path(prepared.tokens, test, language))[at]
     end = SPECIALS[EOS]
     source, output = (*tokens, end), (*hypothesis.tokens, *([] if hypothesis.cut else [end]))
     if weights.shape[1:] != (len(output), len(source)):

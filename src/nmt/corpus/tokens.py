@@ -89,3 +89,14 @@ class ParallelTokens:
 def read_tokenizer(folder: Path) -> dict[str, str]:
     """Return the description of the tokenizer beside the files of `folder`."""
     return dict(read_json(folder / TOKENIZER_FILE))
+
+
+def lowercased(tokenizer: dict[str, str]) -> bool:
+    """Return whether a tokenizer lower-cases, by its description."""
+    value = tokenizer.get("lowercase", "")
+    if value not in ("true", "false"):
+        raise DataError(
+            f"the tokenizer's description says lowercase: {value!r}, expected 'true' or 'false'; "
+            "run the tokenize stage again"
+        )
+    return value == "true"

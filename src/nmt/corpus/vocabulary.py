@@ -51,6 +51,20 @@ class Vocabulary:
             (0,) * len(SPECIALS) + tuple(n for _, n in kept),
         )
 
+    @classmethod
+    def of(cls, tokens: Iterable[str], sentences: Iterable[Sentence]) -> "Vocabulary":
+        """Build of given tokens, in the same order: by falling count, ties in code-point order.
+
+        Args:
+            tokens: all that there are, without the special symbols.
+            sentences: the training side alone, to count them in.
+        """
+        counter = Counter(token for sentence in sentences for token in sentence)
+        kept = sorted(set(tokens).difference(SPECIALS), key=lambda t: (-counter[t], t))
+        return cls(
+            SPECIALS + tuple(kept), (0,) * len(SPECIALS) + tuple(counter[token] for token in kept)
+        )
+
     def __len__(self) -> int:
         return len(self.tokens)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.compute import ComputeSettings
+from nmt.corpus.pieces import are_pieces, join_pieces
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import read_tokenizer, read_tokens, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
@@ -16,6 +17,7 @@ from nmt.device import prepare
 from nmt.errors import ModelError
 from nmt.files import replacing, sha256
 from nmt.model.store import load_model
+from nmt.prepared import Prepared
 from nmt.spacing import Spacing
 from nmt.translations import Record, write_attention, write_hypotheses, write_record
 
@@ -34,8 +36,7 @@ class Job:
         compute: device, precision and threads.
         decoding: how it searches.
         models: folder of the model; of an ensemble, of each member.
-        tokens: folder of the tokenised sources.
-        vocab: folder of the vocabularies.
+        prepared: tokenised sources and vocabularies of the model.
         out: folder of the translations.
     """
 
@@ -43,8 +44,7 @@ class Job:
     compute: ComputeSettings
     decoding: DecodingSettings
     models: tuple[Path, ...]
-    tokens: Path
-    vocab: Path
+    prepared: Prepared
     out: Path
 
 
@@ -58,7 +58,7 @@ def translate_tests(job: Job) -> None:
     """
     translator, configs = _load(job)
     sources = {
-        test: read_tokens(tokens_path(job.tokens, test, job.data.source_language))
+        test: read_tokens(tokens_path(job.prepared.tokens, test, job.data.source_language))
         for test in job.data.tests
     }
     found = {test: translator.translate(source, test) for test, source in sources.items()}
@@ -71,7 +71,7 @@ def _load(job: Job) -> tuple[Translator, list[Config]]:
     """Read the models and their vocabularies, and check that they belong together."""
     device = prepare(job.compute)
     paths = {
-        side: job.vocab / f"{language}.json"
+        side: job.prepared.vocab / f"{language}.json"
         for side, language in zip(("source", "target"), job.data.languages, strict=True)
     }
     source, target = (Vocabulary.load(path) for path in paths.values())
@@ -80,11 +80,12 @@ def _load(job: Job) -> tuple[Translator, list[Config]]:
         model, config = load_model(folder, device, len(source), len(target))
         for side, path in paths.items():
             check_vocabulary(folder, path, config["vocabulary"][side]["sha256"])
-        check_tokenizer(folder, job.tokens, config["tokenizer"])
+        check_tokenizer(folder, job.prepared.tokens, config["tokenizer"])
         models.append(model)
         configs.append(config)
     check_members(job.models, configs)
-    join = Spacing.load(job.vocab / "spacing.json").join
+    pieces = are_pieces(configs[0]["tokenizer"])
+    join = join_pieces if pieces else Spacing.load(job.prepared.spacing).join
     return Translator(tuple(models), source, target, join, job.decoding, job.compute), configs
 
 

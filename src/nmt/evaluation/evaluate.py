@@ -2,13 +2,21 @@
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nmt.corpus.raw import raw_path
 from nmt.corpus.settings import DataSettings
-from nmt.corpus.tokens import Sentence, read_tokenizer, read_tokens, tokens_path
+from nmt.corpus.tokens import (
+    TOKENIZER_FILE,
+    Sentence,
+    lowercased,
+    read_tokenizer,
+    read_tokens,
+    tokens_path,
+)
 from nmt.ensembles import Seed, in_words, stage_address
 from nmt.errors import DataError
 from nmt.evaluation.metrics import (
@@ -25,6 +33,7 @@ from nmt.evaluation.references import read_references
 from nmt.evaluation.scores import ModelScores, SetScores, flatten, write_scores
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.files import read_lines
+from nmt.tokenization.tokenizer import reopen_target
 from nmt.translations import Hypothesis, Record, read_hypotheses, read_record
 
 log = logging.getLogger(__name__)
@@ -42,7 +51,7 @@ class Evaluation:
         settings: of the metrics.
         hypotheses: folder of the model's hypotheses and their record.
         raw: folder of raw references.
-        tokens: folder of tokenised references.
+        tokens: folder of tokenised references, as `evaluation.tokenizer` makes them.
         out: folder of score files.
     """
 
@@ -65,11 +74,11 @@ def evaluate_model(job: Evaluation) -> ModelScores:
     record = read_record(job.hypotheses)
     tokenizer = read_tokenizer(job.tokens)
     _check_record(job, record)
-    check_tokenizer(record, tokenizer, job.hypotheses, job.tokens)
+    split = _splitter(record, tokenizer, job)
     tests: dict[str, SetScores] = {}
     signatures: dict[str, str] = {}
     for test in job.data.tests:
-        tests[test], signatures = _score_test(job, test, lowercased(tokenizer))
+        tests[test], signatures = _score_test(job, test, lowercased(tokenizer), split)
     scores = ModelScores(
         model=job.model,
         seed=job.seed,
@@ -77,22 +86,26 @@ def evaluate_model(job: Evaluation) -> ModelScores:
         best_epoch=record.best_epoch,
         tests=tests,
         signatures=tuple(signatures.items()),
-        settings=_settings(job, record),
+        settings=_settings(job, record, tokenizer),
     )
     path = write_scores(job.out, scores)
     _tell(scores, path)
     return scores
 
 
-def lowercased(tokenizer: dict[str, str]) -> bool:
-    """Return whether a tokenizer lower-cases, by its description."""
-    value = tokenizer.get("lowercase", "")
-    if value not in ("true", "false"):
-        raise DataError(
-            f"the tokenizer's description says lowercase: {value!r}, expected 'true' or 'false'; "
-            "run the tokenize stage again"
-        )
-    return value == "true"
+def _splitter(
+    record: Record, tokenizer: dict[str, str], job: Evaluation
+) -> Callable[[Hypothesis], Sentence]:
+    """Return how a hypothesis becomes tokens that can be compared with the references'.
+
+    Where the model has the references' tokenizer, its tokens are taken as they are: `<unk>` would
+    not stay whole. Else its text is split as the references were.
+    """
+    if record.tokenizer.get("name") == tokenizer.get("name"):
+        check_tokenizer(record, tokenizer, job.hypotheses, job.tokens)
+        return lambda hypothesis: hypothesis.tokens
+    split = reopen_target(tokenizer, job.tokens / TOKENIZER_FILE)
+    return lambda hypothesis: split(hypothesis.text)
 
 
 def check_tokenizer(
@@ -127,7 +140,9 @@ def _check_record(job: Evaluation, record: Record) -> None:
         )
 
 
-def _score_test(job: Evaluation, test: str, lowercase: bool) -> tuple[SetScores, dict[str, str]]:
+def _score_test(
+    job: Evaluation, test: str, lowercase: bool, split: Callable[[Hypothesis], Sentence]
+) -> tuple[SetScores, dict[str, str]]:
     language = job.data.target_language
     hypotheses = _read(job.hypotheses, test)
     references = read_references(job.raw, test, language)
@@ -138,7 +153,8 @@ def _score_test(job: Evaluation, test: str, lowercase: bool) -> tuple[SetScores,
         (tokens_path(job.tokens, test, language), len(tokens)),
     ):
         check_lengths(len(hypotheses), n, f"{file} and {path}")
-    scores = _metrics(hypotheses, references, tokens, job.settings, lowercase)
+    produced = [split(hypothesis) for hypothesis in hypotheses]
+    scores = _metrics(hypotheses, produced, references, tokens, job.settings, lowercase)
     values = {name: score.value for name, score in scores.items()}
     return (
         SetScores.model_validate(values | _counts(hypotheses)),
@@ -161,13 +177,13 @@ def _read(folder: Path, test: str) -> list[Hypothesis]:
 
 def _metrics(
     hypotheses: list[Hypothesis],
+    produced: list[Sentence],
     references: list[str],
     tokens: list[Sentence],
     settings: EvaluationSettings,
     lowercase: bool,
 ) -> dict[str, Score]:
     text = [h.text for h in hypotheses]
-    produced = [h.tokens for h in hypotheses]
     return {
         "bleu": bleu(text, references, settings, lowercase),
         "bleu_tokens": bleu_tokens(produced, tokens),
@@ -191,14 +207,17 @@ def _counts(hypotheses: list[Hypothesis]) -> dict[str, int | float]:
     return {**total, "source_unknown_rate": rounded(rate)}
 
 
-def _settings(job: Evaluation, record: Record) -> tuple[tuple[str, str | int | float | None], ...]:
+def _settings(
+    job: Evaluation, record: Record, tokenizer: dict[str, str]
+) -> tuple[tuple[str, str | int | float | None], ...]:
+    """Return what the scores depend on, beside the model; the tokenizer is the references'."""
     languages = {
         "source_language": job.data.source_language,
         "target_language": job.data.target_language,
     }
     sections: dict[str, dict[str, Any]] = {
         "data": languages,
-        "tokenizer": record.tokenizer,
+        "tokenizer": tokenizer,
         "decoding": record.decoding,
         "evaluation": job.settings.model_dump(),
     }

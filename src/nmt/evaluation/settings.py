@@ -10,6 +10,9 @@ from nmt.params import Settings
 class EvaluationSettings(Settings):
     """How translations are scored."""
 
+    tokenizer: str = Field(
+        description="tokenizer of kind spacy that splits references and other tokenizers' output"
+    )
     bleu_tokenizer: Literal["13a", "intl", "zh", "char", "none"] = Field(
         description="sacreBLEU's tokenizer for detokenised text"
     )

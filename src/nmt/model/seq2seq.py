@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.corpus.symbols import PAD, SOS
+from nmt.errors import ModelError
 from nmt.model.attention import sequence_mask
 from nmt.model.decoder import Decoder, build_decoder
 from nmt.model.encoder import Encoder
@@ -20,6 +21,9 @@ class Seq2Seq(nn.Module):
         settings: an entry of the `models` section.
         source_size: V of the source vocabulary.
         target_size: V of the target vocabulary.
+
+    Raises:
+        ModelError: `tie_source` with vocabularies of unlike size.
     """
 
     def __init__(self, settings: ModelSettings, source_size: int, target_size: int) -> None:
@@ -35,6 +39,13 @@ class Seq2Seq(nn.Module):
             self.encoder = Encoder(settings, source_size)
             self.decoder = build_decoder(settings, target_size)
             spread = settings.embedding**-0.5 if settings.tie_target else 1.0
+        if settings.tie_source:
+            if source_size != target_size:
+                raise ModelError(
+                    f"tie_source needs one vocabulary for both sides, got one of {source_size} "
+                    f"tokens and one of {target_size}; choose a joint tokenizer"
+                )
+            self.encoder.embedding = self.decoder.embedding
         self.output = _output_layer(settings, self.decoder)
         self.attention_rows = self.decoder.attention_rows
         self._start_weights(spread)

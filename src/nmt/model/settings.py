@@ -15,12 +15,15 @@ _DECODER_LAYERS = "layers of the decoder"
 _DROPOUT = "share of values zeroed"
 _ATTENTION_DROPOUT = "share of attention weights zeroed"
 _TIE_TARGET = "whether the output layer is the target embedding"
+_TIE_SOURCE = "whether the source embedding is the target's too; needs a joint vocabulary"
+_TOKENIZER = "name of the entry of `tokenizers` that makes its tokens"
 
 
 class RecurrentSettings(Settings):
     """A recurrent encoder-decoder, with or without attention."""
 
     kind: Literal["recurrent"] = Field(description=_KIND)
+    tokenizer: str = Field(description=_TOKENIZER)
     cell: Literal["gru", "lstm", "rnn"] = Field(description="recurrent cell; rnn is tanh")
     attention: Literal["none", "additive", "scaled_dot", "dot"] = Field(
         description="how queries and keys are compared; dot is without the root"
@@ -39,6 +42,7 @@ class RecurrentSettings(Settings):
     dropout: float = Field(ge=0, lt=1, description=_DROPOUT)
     attention_dropout: float = Field(ge=0, lt=1, description=_ATTENTION_DROPOUT)
     tie_target: bool = Field(description=_TIE_TARGET)
+    tie_source: bool = Field(description=_TIE_SOURCE)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -60,6 +64,7 @@ class TransformerSettings(Settings):
     """An encoder-decoder of self-attention."""
 
     kind: Literal["transformer"] = Field(description=_KIND)
+    tokenizer: str = Field(description=_TOKENIZER)
     width: int = Field(ge=1, description="width of embeddings and states")
     feed_forward: int = Field(ge=1, description="width inside the feed-forward layers")
     heads: int = Field(ge=1, description="attention heads of a layer, which share the width")
@@ -68,6 +73,7 @@ class TransformerSettings(Settings):
     dropout: float = Field(ge=0, lt=1, description=_DROPOUT)
     attention_dropout: float = Field(ge=0, lt=1, description=_ATTENTION_DROPOUT)
     tie_target: bool = Field(description=_TIE_TARGET)
+    tie_source: bool = Field(description=_TIE_SOURCE)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

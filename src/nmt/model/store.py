@@ -55,6 +55,8 @@ def load_model(
     except (OSError, SafetensorError, RuntimeError) as error:
         raise ModelError(f"{folder / WEIGHTS}: does not fit its config: {error}") from None
     tied = {"output.weight"} if model.settings.tie_target else set()
+    if model.settings.tie_source:
+        tied.add("decoder.embedding.weight")
     if set(missing) - tied or unexpected:
         raise ModelError(
             f"{folder / WEIGHTS}: tensors missing {sorted(missing)}, unknown {sorted(unexpected)}; "

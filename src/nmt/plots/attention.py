@@ -23,19 +23,21 @@ class Attended:
 
     Args:
         model: its name.
-        hypotheses: one a source sentence.
+        sources: the source sentences as it reads them.
+        hypotheses: one each.
         weights: attention of each (A,T,S).
     """
 
     model: str
+    sources: list[Sentence]
     hypotheses: list[Hypothesis]
     weights: list[NDArray[np.float32]]
 
-    def heat_map(self, number: int, source: Sentence) -> HeatMap:
+    def heat_map(self, number: int) -> HeatMap:
         """Return the top layer's weights of a sentence, counted from 1, with their tokens."""
         hypothesis, weights = self.hypotheses[number - 1], self.weights[number - 1]
         output = [*hypothesis.tokens, *([] if hypothesis.cut else [_END])]
-        columns = [*source, _END]
+        columns = [*self.sources[number - 1], _END]
         if weights.shape[1:] != (len(output), len(columns)):
             raise DataError(
                 f"{self.model}, sentence {number}: attention is for {weights.shape[1]} output and "
@@ -54,34 +56,34 @@ def draw_attention(job: Job, gallery: Gallery) -> None:
         ParamsError: a sentence is named that the test set does not have.
         DataError: translations are missing, damaged or of other sentences.
     """
-    sources = job.attention_sources()
-    models = [_read(job, model, len(sources)) for model in job.grid.models]
+    models = [_read(job, model) for model in job.grid.models]
     attending = [model for model in models if model.weights[0].shape[0]]
     if not attending:
         return  # nothing but baselines in the grid
     test = job.settings.attention_test
     for number in job.settings.attention_sentences:
-        source = sources[number - 1]
-        maps = [model.heat_map(number, source) for model in attending]
-        title = f"{test}, sentence {number}: {shortened(' '.join(map(shown, source)), 120)}"
+        maps = [model.heat_map(number) for model in attending]
+        source = [shown(token) for token in attending[0].sources[number - 1]]
+        text = job.joiner(attending[0].model)(source)
+        title = f"{test}, sentence {number}: {shortened(text, 120)}"
         gallery.add(
             f"{test}-{number:04}", heat_map_figure(maps, job.data.languages), title, _alt(maps)
         )
 
 
-def _read(job: Job, model: str, sentences: int) -> Attended:
-    test = job.settings.attention_test
+def _read(job: Job, model: str) -> Attended:
+    test, sources = job.settings.attention_test, job.attention_sources(model)
     weights = read_attention(
         job.translation_folder(model, "attention", f"{test}.safetensors"), test
     )
     hypotheses = read_hypotheses(job.translation_folder(model, "hypotheses", f"{test}.jsonl"), test)
     for what, found in (("attention", len(weights)), ("hypotheses", len(hypotheses))):
-        if found != sentences:
+        if found != len(sources):
             raise DataError(
-                f"{model}: {what} of {found} sentences, but {test} has {sentences}; "
+                f"{model}: {what} of {found} sentences, but {test} has {len(sources)}; "
                 f"run `dvc repro translate@{model}-{job.settings.seed}`"
             )
-    return Attended(model, hypotheses, weights)
+    return Attended(model, sources, hypotheses, weights)
 
 
 def _alt(maps: list[HeatMap]) -> str:

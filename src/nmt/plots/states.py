@@ -1,6 +1,7 @@
 """Encoder states of a test set, on their first two principal components."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,23 +84,24 @@ def draw_states(job: Job, gallery: Gallery) -> None:
         DataError: tokens, vocabularies or a model are missing.
         ModelError: a model does not fit the vocabularies.
     """
-    pairs = job.states_pairs()
-    sources = [source for source, _ in pairs]
-    # chrF leaves white space out, so tokens give what detokenised text would.
-    references = [" ".join(reference) for _, reference in pairs]
-    chance = to_others(references, job.settings.seed)
     device = prepare(job.compute)
-    vocabularies = _read_vocabularies(job)
+    chances: dict[tuple[str, ...], Likeness] = {}  # models of one tokenizer share one
     found = {}
     for model in job.grid.models:
-        vectors = _read_vectors(job, model, sources, device, vocabularies)
-        states = found[model] = examine(vectors, references, chance)
+        pairs, join = job.states_pairs(model), job.joiner(model)
+        sources = [source for source, _ in pairs]
+        # chrF leaves white space out, so tokens give what detokenised text would.
+        references = [join(reference) for _, reference in pairs]
+        if tuple(references) not in chances:
+            chances[tuple(references)] = to_others(references, job.settings.seed)
+        vectors = _read_vectors(job, model, sources, device)
+        states = found[model] = examine(vectors, references, chances[tuple(references)])
         figure = scatter_figure(
             Cloud(
                 model,
                 states.plane.points,
                 states.plane.variance,
-                [readable(source) for source in sources],
+                [readable(source, join) for source in sources],
                 [len(source) for source in sources],
             ),
             job.settings.states_labelled,
@@ -152,14 +154,9 @@ def encode(
     return np.concatenate(rows)
 
 
-def readable(sentence: Sentence) -> str:
+def readable(sentence: Sentence, join: Callable[[Sentence], str] = " ".join) -> str:
     """Return tokens as one line, without space before a stop."""
-    return re.sub(r" ([.,;:!?])(?= |$)", r"\1", " ".join(map(shown, sentence)))
-
-
-def _read_vocabularies(job: Job) -> tuple[Vocabulary, Vocabulary]:
-    source, target = (job.vocabulary_file(language) for language in job.data.languages)
-    return Vocabulary.load(source), Vocabulary.load(target)
+    return re.sub(r" ([.,;:!?])(?= |$)", r"\1", join([shown(token) for token in sentence]))
 
 
 def _read_vectors(
@@ -167,11 +164,12 @@ def _read_vectors(
     model: str,
     sources: list[Sentence],
     device: torch.device,
-    vocabularies: tuple[Vocabulary, Vocabulary],
 ) -> Vectors:
     folder = job.model_file(model, job.settings.seed, CONFIG).parent
     job.model_file(model, job.settings.seed, WEIGHTS)
-    source, target = vocabularies
+    source, target = (
+        Vocabulary.load(job.vocabulary_file(model, language)) for language in job.data.languages
+    )
     loaded, _ = load_model(folder, device, len(source), len(target))
     return encode(loaded, [source.encode(s) for s in sources], device, job.compute)
 

@@ -11,7 +11,7 @@ import psutil
 
 from nmt.files import sha256
 
-PACKAGES = ("torch", "spacy", "sacrebleu", "numpy", "dvc", "mlflow")
+PACKAGES = ("torch", "spacy", "sentencepiece", "sacrebleu", "numpy", "dvc", "mlflow")
 
 
 def versions() -> dict[str, str]:

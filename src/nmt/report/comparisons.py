@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from nmt.corpus.raw import raw_path
-from nmt.corpus.tokens import read_tokenizer
+from nmt.corpus.tokens import lowercased, read_tokenizer
 from nmt.ensembles import Seed, in_words, label, stage_address
 from nmt.errors import DataError
-from nmt.evaluation.evaluate import lowercased
 from nmt.evaluation.metrics import check_lengths
 from nmt.evaluation.references import read_references
 from nmt.evaluation.scores import ModelScores
@@ -77,7 +76,7 @@ def _compare_one(report: Report, test: str, seed: int) -> list[Outcome]:
         texts,
         references,
         report.evaluation,
-        lowercased(read_tokenizer(report.folders.tokens)),
+        lowercased(read_tokenizer(report.folders.tokens / report.evaluation.tokenizer)),
         Bootstrap(report.settings.bootstrap_samples, report.settings.bootstrap_seed),
     )
     return [Outcome(test, seed, report.settings.baseline, c) for c in comparisons]

@@ -40,7 +40,7 @@ class Report:
         grid: models, seeds and ensembles; nothing else enters, whatever lies in the folders.
         data: languages and splits.
         evaluation: settings of the metrics, for the paired bootstrap.
-        models: the settings of each model, shown as they are.
+        models: the settings of each model of the grid, shown as they are.
         sections: other sections that are shown as they are, such as `training`.
         folders: where everything lies.
     """
@@ -59,6 +59,11 @@ class Report:
                 f"report.baseline: got {self.settings.baseline!r}, which is not in grid.models "
                 f"({', '.join(self.grid.models)}); name one of them"
             )
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """Name the tokenizers of the models, each once."""
+        return tuple(dict.fromkeys(str(model["tokenizer"]) for model in self.models.values()))
 
     @property
     def pair(self) -> str:

@@ -45,9 +45,10 @@ class Split:
 
 @dataclass(frozen=True)
 class Look:
-    """All that the page shows of the data.
+    """All that the page shows of the data, as one tokenizer splits it.
 
     Args:
+        tokenizer: its name.
         splits: training, validation, tests.
         vocabulary: tokens that each side's models know, special symbols included.
         dropped: training pairs left out because a side was blank.
@@ -56,6 +57,7 @@ class Look:
         chart: lengths of the training sentences, as SVG.
     """
 
+    tokenizer: str
     splits: tuple[Split, ...]
     vocabulary: tuple[int, ...]
     dropped: int
@@ -64,18 +66,25 @@ class Look:
     chart: str
 
 
-def look_at_data(report: Report) -> Look:
-    """Count what tokens and vocabularies hold.
+def look_at_data(report: Report) -> list[Look]:
+    """Count what tokens and vocabularies of each tokenizer of the models hold.
 
     Raises:
         DataError: a file is missing or damaged, or the sides of a split do not pair up.
     """
+    return [_look(report, tokenizer) for tokenizer in report.tokenizers]
+
+
+def _look(report: Report, tokenizer: str) -> Look:
+    tokens_folder, vocab_folder = (
+        report.folders.tokens / tokenizer,
+        report.folders.vocab / tokenizer,
+    )
     vocabularies = [
-        Vocabulary.load(report.folders.vocab / f"{language}.json")
-        for language in report.data.languages
+        Vocabulary.load(vocab_folder / f"{language}.json") for language in report.data.languages
     ]
     read = {
-        split: read_parallel(report.folders.tokens, split, *report.data.languages)
+        split: read_parallel(tokens_folder, split, *report.data.languages)
         for split in report.data.splits
     }
     splits = [
@@ -94,10 +103,11 @@ def look_at_data(report: Report) -> Look:
     ]
     train = read[report.data.train]
     return Look(
+        tokenizer,
         tuple(splits),
         tuple(len(v) for v in vocabularies),
-        int(_figure(report.folders.tokens / "counts.json", "dropped_training_pairs")),
-        _figure(report.folders.vocab / "coverage.json", "spacing_exact_lines"),
+        int(_figure(tokens_folder / "counts.json", "dropped_training_pairs")),
+        _figure(vocab_folder / "coverage.json", "spacing_exact_lines"),
         tuple(_top(v, report.settings.top_words) for v in vocabularies),
         _chart(report, train.src, train.trg),
     )

@@ -51,7 +51,7 @@ def _values(
     report: Report, scores: Sequence[ModelScores], comparisons: Sequence[Outcome]
 ) -> dict[str, Any]:
     """Gather what the templates ask for."""
-    look = look_at_data(report)
+    looks = look_at_data(report)
     trainings = compare_trainings(report.models, report.sections["training"])
     sections = {**report.sections, "training": trainings.alike}
     pictures: dict[str, Path] = {
@@ -60,12 +60,12 @@ def _values(
         "states": report.folders.reports / "encoder_states",
     }
     return {
-        "facts": gather(report, scores, look.splits[0].sentences, len(comparisons), trainings),
+        "facts": gather(report, scores, looks[0].splits[0].sentences, len(comparisons), trainings),
         "explained": EXPLAINED,
         "tables": quality_tables(scores, report.grid, report.data.tests),
         "comparisons": comparisons,
         "scores": scores,
-        "look": look,
+        "looks": looks,
         "pairs": random_pairs(report),
         "samples": {test: sample_translations(report, test) for test in report.data.tests},
         "pictures": {name: read_pictures(folder) for name, folder in pictures.items()},

@@ -32,7 +32,7 @@ from nmt.run.signals import Interrupted, end_with_driver, interruptible
 from nmt.run.stage import Stage, Work, call, stage_names
 
 TRACKED = ("train", "evaluate", "evaluate_ensemble", "plot")
-PRUNED_BEFORE = ("translate_ensemble", "plot", "report")
+PRUNED_BEFORE = ("prepare", "translate_ensemble", "plot", "report")
 
 log = logging.getLogger(__name__)
 

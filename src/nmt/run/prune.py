@@ -1,4 +1,7 @@
-"""Results of models, seeds and ensembles that the grid no longer has are moved out of the way."""
+"""Results that params.yaml no longer names are moved out of the way.
+
+Those of models, seeds and ensembles that left the grid, and of tokenizers that are no more.
+"""
 
 import logging
 import shutil
@@ -14,7 +17,7 @@ PRUNED = Path(".nmt/pruned")
 
 
 def prune(root: Path, params: Params) -> list[Path]:
-    """Move what an earlier grid left to .nmt/pruned, and log each; return the paths.
+    """Move what an earlier params.yaml left to .nmt/pruned, and log each; return the paths.
 
     Else it would enter the hashes of folders that stages depend on as a whole. Nothing is
     deleted: a model trained outside the grid is in no cache. Hidden files, such as what a
@@ -22,8 +25,10 @@ def prune(root: Path, params: Params) -> list[Path]:
     """
     trained = {(m, str(s)) for m in params.value("grid.models") for s in params.value("grid.seeds")}
     ensembles = {(model, ENSEMBLE) for model in params.value("grid.ensembles")}
+    data = {"tokens": set(params.names("tokenizers")), "vocab": set(params.names("tokenizers"))}
+    data["prepared"] = set(params.value("grid.models"))
     with waiting(root, "prune"):
-        extra = _extra(root, trained, trained | ensembles)
+        extra = [*_extra(root, trained, trained | ensembles), *_extra_data(root, data)]
         for path in extra:
             _set_aside(root, path)
     return extra
@@ -43,14 +48,29 @@ def _extra(
     return sorted(p.relative_to(root) for p in scores + folders if not p.name.startswith("."))
 
 
+def _extra_data(root: Path, wanted: dict[str, set[str]]) -> list[Path]:
+    """Return what lies in folders of data/ under other names than those wanted in each."""
+    return sorted(
+        path.relative_to(root)
+        for folder, names in wanted.items()
+        for path in root.glob(f"data/{folder}/*")
+        if path.name not in names and not path.name.startswith(".")
+    )
+
+
 def _set_aside(root: Path, path: Path) -> None:
     target = root / PRUNED / path
     if target.is_dir():
         shutil.rmtree(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     (root / path).replace(target)
-    log.info("%s is not in the grid: moved to %s", path, PRUNED / path)
+    log.info("%s is not in %s: moved to %s", path, _place(path), PRUNED / path)
     _remove_if_empty((root / path).parent)
+
+
+def _place(path: Path) -> str:
+    """Return where params.yaml would name what made a path."""
+    return "tokenizers" if path.parts[:2] in (("data", "tokens"), ("data", "vocab")) else "the grid"
 
 
 def _remove_if_empty(folder: Path) -> None:

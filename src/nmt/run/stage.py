@@ -22,7 +22,7 @@ class Stage:
 
     Args:
         name: of its script and of its entry in dvc.yaml.
-        options: as its script parsed them; `model` and `seed` where it has them.
+        options: as its script parsed them; `model`, `seed` and `tokenizer` where it has them.
     """
 
     name: str
@@ -31,6 +31,8 @@ class Stage:
     @property
     def label(self) -> str:
         """Its name in a dvc.yaml, such as "train@additive-1" or "evaluate_ensemble@additive"."""
+        if "tokenizer" in self.options:
+            return f"{self.name}@{self.options['tokenizer']}"
         if "model" not in self.options:
             return self.name
         item = f"{self.name}@{self.options['model']}"

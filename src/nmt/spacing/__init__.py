@@ -1,5 +1,5 @@
 """The space between two tokens: learned from the training text, applied to translations."""
 
-from nmt.spacing.spacing import Spacing
+from nmt.spacing.spacing import Spacing, exact_share
 
-__all__ = ["Spacing"]
+__all__ = ["Spacing", "exact_share"]

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,14 +70,6 @@ class Spacing:
             text.append(tokens[i])
         return "".join(text)
 
-    def exact_share(self, lines: Sequence[str], sentences: Sequence[Sentence]) -> float:
-        """Return the share (0 to 1) of lines that `join` gives back, single spaces apart."""
-        exact = sum(
-            self.join(sentence) == " ".join(line.split())
-            for line, sentence in zip(lines, sentences, strict=True)
-        )
-        return exact / max(1, len(lines))
-
     def save(self, path: Path) -> None:
         """Write JSON, one habit or pair a line: token(s), times without space, times seen."""
         left = [(token, c.joined, c.total) for token, c in self.left.items()]
@@ -124,6 +116,17 @@ class Spacing:
     def _differs(self, pair: Pair, count: Count) -> bool:
         chance = self._chance(pair)
         return ((count.joined + chance) / (count.total + 1) > 0.5) != (chance > 0.5)
+
+
+def exact_share(
+    join: Callable[[Sentence], str], lines: Sequence[str], sentences: Sequence[Sentence]
+) -> float:
+    """Return the share (0 to 1) of lines that `join` gives back, single spaces apart."""
+    exact = sum(
+        join(sentence).split() == line.split()
+        for line, sentence in zip(lines, sentences, strict=True)
+    )
+    return exact / max(1, len(lines))
 
 
 def _habits(

@@ -1,1 +1,1 @@
-"""Splitting sentences into tokens with spaCy."""
+"""Splitting sentences into tokens: words by spaCy, pieces of words by sentencepiece."""

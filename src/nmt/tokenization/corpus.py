@@ -1,7 +1,8 @@
 """The tokenize stage: from text to token files, with counts."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,32 @@ from nmt.corpus.raw import RawPairs, read_raw_pair, read_training_pairs
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import TOKENIZER_FILE, ParallelTokens, Sentence, tokens_path, write_tokens
 from nmt.files import write_json
-from nmt.tokenization.settings import TokenizerSettings
-from nmt.tokenization.tokenizer import Tokenizer, describe, open_tokenizers
+from nmt.pieces.model import Pieces, model_path
+from nmt.tokenization.pieces import describe_pieces, learn_tokenizers
+from nmt.tokenization.settings import SentencepieceSettings, SpacySettings, TokenizerSettings
+from nmt.tokenization.tokenizer import describe, open_tokenizers
 
 _log = logging.getLogger("nmt.tokenization")
 
 COUNTS_FILE = "counts.json"
 
 
-def tokenize_corpus(raw: Path, out: Path, data: DataSettings, settings: TokenizerSettings) -> None:
+Splitter = Callable[[str], Sentence]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Tokenizers of both sides, what they are, and by language the pieces that were learned."""
+
+    source: Splitter
+    target: Splitter
+    description: dict[str, str]
+    pieces: dict[str, Pieces]
+
+
+def tokenize_corpus(
+    raw: Path, out: Path, data: DataSettings, name: str, settings: TokenizerSettings
+) -> None:
     """Split all files of the corpus; nothing is written before all of it went well.
 
     Training pairs with a blank side are dropped, both sides of them. Lines of other splits never
@@ -30,27 +48,50 @@ def tokenize_corpus(raw: Path, out: Path, data: DataSettings, settings: Tokenize
 
     Args:
         raw: folder of SPLIT.LANGUAGE.
-        out: folder for SPLIT.LANGUAGE.jsonl, counts.json and tokenizer.json.
+        out: folder for SPLIT.LANGUAGE.jsonl, counts.json and tokenizer.json; for pieces also
+            LANGUAGE.model.
         data: the `data` section.
-        settings: the `tokenizer` section.
+        name: of the tokenizer.
+        settings: its entry in the `tokenizers` section.
 
     Raises:
-        ParamsError: a spaCy pipeline is not installed (told before any file is read).
+        ParamsError: a spaCy pipeline is not installed (told before any file is read), or the
+            text does not allow so many pieces.
         DataError: a file is missing, damaged or not UTF-8, or two sides differ in length.
     """
-    source, target = open_tokenizers(settings, *data.languages)
+    made = _open(data, name, settings) if settings.kind == "spacy" else None
     texts = {split: _read(raw, data, split) for split in data.splits}
+    if settings.kind == "sentencepiece":
+        made = _learn(data, name, settings, texts[data.train])
+    assert made is not None
     total = 2 * sum(map(len, texts.values()))
     with tqdm(total=total, desc="tokenize", unit=" lines", disable=None) as bar:
         tokens = {
-            split: ParallelTokens(_split(pairs.src, source, bar), _split(pairs.trg, target, bar))
+            split: ParallelTokens(
+                _split(pairs.src, made.source, bar), _split(pairs.trg, made.target, bar)
+            )
             for split, pairs in texts.items()
         }
     for split, sides in tokens.items():
         write_tokens(tokens_path(out, split, data.source_language), sides.src)
         write_tokens(tokens_path(out, split, data.target_language), sides.trg)
+    for language, pieces in made.pieces.items():
+        pieces.save(model_path(out, language))
     write_json(out / COUNTS_FILE, _counts(tokens, data, texts[data.train].dropped))
-    write_json(out / TOKENIZER_FILE, describe(settings, source, target))
+    write_json(out / TOKENIZER_FILE, made.description)
+
+
+def _open(data: DataSettings, name: str, settings: SpacySettings) -> _Made:
+    source, target = open_tokenizers(name, settings.splitting, *data.languages)
+    return _Made(source, target, describe(name, settings.splitting, source, target), {})
+
+
+def _learn(
+    data: DataSettings, name: str, settings: SentencepieceSettings, train: RawPairs
+) -> _Made:
+    source, target = learn_tokenizers(name, settings.splitting, train.src, train.trg)
+    learned = zip(data.languages, (source.pieces, target.pieces), strict=True)
+    return _Made(source, target, describe_pieces(name, settings.splitting), dict(learned))
 
 
 def _read(raw: Path, data: DataSettings, split: str) -> RawPairs:
@@ -67,7 +108,7 @@ def _read(raw: Path, data: DataSettings, split: str) -> RawPairs:
     return pairs
 
 
-def _split(lines: Iterable[str], tokenizer: Tokenizer, bar: "tqdm[Any]") -> list[Sentence]:
+def _split(lines: Iterable[str], tokenizer: Splitter, bar: "tqdm[Any]") -> list[Sentence]:
     sentences = []
     for line in lines:
         sentences.append(tokenizer(line))

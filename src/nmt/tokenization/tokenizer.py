@@ -1,12 +1,14 @@
-"""One language's tokenizer: the rules of a spaCy pipeline, and nothing else of it."""
+"""One language's words: split by the rules of a spaCy pipeline, and nothing else of it."""
 
+from pathlib import Path
 from typing import Any
 
 import spacy
 
 from nmt.corpus.tokens import Sentence
-from nmt.errors import ParamsError
-from nmt.tokenization.settings import TokenizerSettings
+from nmt.errors import DataError, ParamsError
+from nmt.tokenization.settings import SpacySplitting
+from nmt.tokenization.text import cleaned
 
 BLANK = "blank"
 """Stands for the rules that spaCy has for a language without any download."""
@@ -42,23 +44,28 @@ class Tokenizer:
 
     def __call__(self, text: str) -> Sentence:
         """Return the tokens of one line; a blank line has none."""
-        text = " ".join(text.split()) if self._normalize_spaces else text
-        if not text.strip():
-            return []
-        tokens = [token.text for token in self._nlp.make_doc(text)]
+        text = cleaned(text, self._normalize_spaces)
+        tokens = [token.text for token in self._nlp.make_doc(text)] if text else []
         return [token.lower() for token in tokens] if self._lowercase else tokens
 
 
 def open_tokenizers(
-    settings: TokenizerSettings, source: str, target: str
+    name: str, settings: SpacySplitting, source: str, target: str
 ) -> tuple[Tokenizer, Tokenizer]:
-    """Return the tokenizers of the source and the target language."""
+    """Return the tokenizers of the source and the target language.
+
+    Args:
+        name: of the entry in params.yaml, for messages.
+        settings: its rules.
+        source: language translated from.
+        target: language translated into.
+    """
 
     def tokenizer(side: str, language: str, pipeline: str) -> Tokenizer:
         return Tokenizer(
             language,
             pipeline,
-            f"tokenizer.spacy_{side}",
+            f"tokenizers.{name}.splitting.spacy_{side}",
             lowercase=settings.lowercase,
             normalize_spaces=settings.normalize_spaces,
         )
@@ -69,16 +76,51 @@ def open_tokenizers(
     )
 
 
-def describe(settings: TokenizerSettings, source: Tokenizer, target: Tokenizer) -> dict[str, str]:
+def describe(
+    name: str, settings: SpacySplitting, source: Tokenizer, target: Tokenizer
+) -> dict[str, str]:
     """Say which tokenizers made a file: whoever uses it with others can then be told."""
     return {
         "kind": "spacy",
+        "name": name,
         "spacy": spacy.__version__,
         "source": source.name,
         "target": target.name,
         "lowercase": str(settings.lowercase).lower(),
         "normalize_spaces": str(settings.normalize_spaces).lower(),
     }
+
+
+def reopen_target(description: dict[str, str], where: Path) -> Tokenizer:
+    """Return the target's tokenizer that made some token files, by their description.
+
+    Args:
+        description: as `describe` gave it.
+        where: it was read, for messages.
+
+    Raises:
+        DataError: it is not of spaCy, or another version than the one installed.
+    """
+    language, pipeline, *_ = [*description.get("target", "").split(), "", ""]
+    if description.get("kind") != "spacy" or not pipeline:
+        raise DataError(
+            f"{where}: these tokens are not words by spaCy ({description}); "
+            "name a tokenizer of kind spacy in evaluation.tokenizer"
+        )
+    tokenizer = Tokenizer(
+        language,
+        pipeline,
+        f"tokenizers.{description['name']}.splitting.spacy_target",
+        lowercase=description["lowercase"] == "true",
+        normalize_spaces=description["normalize_spaces"] == "true",
+    )
+    made, here = (description["spacy"], description["target"]), (spacy.__version__, tokenizer.name)
+    if made != here:
+        raise DataError(
+            f"{where}: made by spaCy {made[0]} with {made[1]}, but installed is {here[0]} with "
+            f"{here[1]}: run `dvc repro -f tokenize@{description['name']}`, or install the other"
+        )
+    return tokenizer
 
 
 def _open(language: str, pipeline: str, key: str) -> Any:

@@ -11,15 +11,26 @@ import torch
 
 import nmt
 from nmt.compute import ComputeSettings
+from nmt.corpus.pieces import are_pieces
 from nmt.corpus.settings import DataSettings
-from nmt.corpus.tokens import read_parallel, read_tokenizer, stream_parallel, tokens_path
+from nmt.corpus.tokens import (
+    TOKENIZER_FILE,
+    Sentence,
+    read_parallel,
+    read_tokenizer,
+    stream_parallel,
+    tokens_path,
+)
 from nmt.corpus.vocabulary import Vocabulary
+from nmt.errors import ModelError
 from nmt.files import replacing, sha256, write_jsonl, write_lines
 from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import ModelSettings
 from nmt.model.store import save_model
+from nmt.pieces.draws import Draws
+from nmt.prepared import Prepared
 from nmt.seeding import seed_everything
-from nmt.training.corpus import encode_pairs
+from nmt.training.corpus import Pairs, encode_pairs
 from nmt.training.group import Group
 from nmt.training.processes import run_together
 from nmt.training.settings import TrainingSettings
@@ -40,8 +51,7 @@ class Job:
     compute: ComputeSettings
     model: ModelSettings
     training: TrainingSettings
-    tokens: Path
-    vocab: Path
+    prepared: Prepared
     out: Path
     state: Path
 
@@ -49,7 +59,7 @@ class Job:
     def vocabularies(self) -> tuple[Path, Path]:
         """Return the files of the source and of the target vocabulary."""
         source, target = self.data.languages
-        return self.vocab / f"{source}.json", self.vocab / f"{target}.json"
+        return self.prepared.vocab / f"{source}.json", self.prepared.vocab / f"{target}.json"
 
     def settings(self) -> dict[str, Any]:
         """Return all that decides the result beside files and code, as plain values."""
@@ -71,6 +81,7 @@ def train_model(job: Job) -> None:
 
     Raises:
         DataError: a file is missing or damaged.
+        ModelError: `tie_source`, and the two vocabularies differ.
         TrainingError: training diverged, or one of the processes failed; nothing is written.
     """
     run_together(job.compute, partial(_train, job))
@@ -79,12 +90,17 @@ def train_model(job: Job) -> None:
 def _train(job: Job, group: Group, device: torch.device) -> None:
     """Do one process's part of a training."""
     source, target = (Vocabulary.load(path) for path in job.vocabularies)
+    if job.model.tie_source and source.tokens != target.tokens:
+        first, second = job.vocabularies
+        raise ModelError(
+            f"models.{job.name}.tie_source: needs one vocabulary for both languages, but {first} "
+            f"and {second} differ; choose a joint tokenizer, or false"
+        )
     checkpoint = Checkpoint(job.state / _fingerprint(job))
     if group.leads and not checkpoint.corpus.exists():
-        train = stream_parallel(job.tokens, job.data.train, *job.data.languages)
-        store_pairs(checkpoint.corpus, train, source, target, job.training.max_length)
+        _store(job, checkpoint.corpus, _training_pairs(job), source, target)
     group.wait()
-    corpora = _read(job, source, target, checkpoint.corpus)
+    corpora = _read(job, source, target, checkpoint, group)
     seed_everything(job.seed)
     model = Seq2Seq(job.model, len(source), len(target)).to(device)
     log.info(
@@ -100,11 +116,42 @@ def _train(job: Job, group: Group, device: torch.device) -> None:
         checkpoint.remove()
 
 
-def _read(job: Job, source: Vocabulary, target: Vocabulary, stored: Path) -> Corpora:
+def _training_pairs(job: Job) -> Iterator[tuple[Sentence, Sentence]]:
+    return stream_parallel(job.prepared.tokens, job.data.train, *job.data.languages)
+
+
+def _store(
+    job: Job,
+    folder: Path,
+    pairs: Iterator[tuple[Sentence, Sentence]],
+    source: Vocabulary,
+    target: Vocabulary,
+) -> None:
+    store_pairs(folder, pairs, source, target, job.training.max_length)
+
+
+def _read(
+    job: Job, source: Vocabulary, target: Vocabulary, checkpoint: Checkpoint, group: Group
+) -> Corpora:
     """Read both splits; the training side is already stored."""
-    validation = read_parallel(job.tokens, job.data.validation, *job.data.languages)
+    validation = read_parallel(job.prepared.tokens, job.data.validation, *job.data.languages)
+    draws = Draws.load(job.prepared.vocab, job.data.languages)
+
+    def drawn(epoch: int) -> Pairs:
+        assert draws is not None
+        if group.leads:
+            again = draws.again(_training_pairs(job), job.seed, epoch)
+            _store(job, checkpoint.drawn, again, source, target)
+        group.wait()
+        return open_pairs(checkpoint.drawn)
+
     return Corpora(
-        open_pairs(stored), encode_pairs(validation, source, target), validation.trg, target
+        open_pairs(checkpoint.corpus),
+        encode_pairs(validation, source, target),
+        validation.trg,
+        target,
+        drawn if draws else None,
+        are_pieces(read_tokenizer(job.prepared.tokens)),
     )
 
 
@@ -113,23 +160,24 @@ def _fingerprint(job: Job) -> str:
     root = Path(nmt.__file__).parent
     code = [
         p
-        for name in ("corpus", "model", "training", "validation")
+        for name in ("corpus", "model", "pieces", "training", "validation")
         for p in root.glob(f"{name}/*.py")
     ]
     code += [root / "compute.py", root / "device.py", root / "seeding.py"]
     data = [
-        tokens_path(job.tokens, split, language)
+        tokens_path(job.prepared.tokens, split, language)
         for split in (job.data.train, job.data.validation)
         for language in job.data.languages
     ]
     values = job.settings() | {"torch": torch.__version__}
-    return fingerprint([*code, *data, *job.vocabularies], values)
+    data += [job.prepared.tokens / TOKENIZER_FILE, *job.prepared.vocab.iterdir()]
+    return fingerprint([*code, *data], values)
 
 
 def _write(job: Job, model: Seq2Seq, trained: Trained, corpora: Corpora) -> None:
     progress = trained.progress
     config = job.settings() | {
-        "tokenizer": read_tokenizer(job.tokens),
+        "tokenizer": read_tokenizer(job.prepared.tokens),
         "vocabulary": {
             side: {"size": size, "sha256": sha256(path)}
             for side, size, path in zip(

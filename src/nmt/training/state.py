@@ -52,12 +52,13 @@ class Checkpoint:
 
     Args:
         folder: where it lies, named by the fingerprint; the encoded corpus lies beside it, in
-            the folder `corpus`.
+            the folder `corpus`, and in `drawn` as an epoch has it, where each draws its own.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "state.pt"
         self.corpus = folder / "corpus"
+        self.drawn = folder / "drawn"
 
     def save(
         self,

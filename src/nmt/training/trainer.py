@@ -2,6 +2,7 @@
 
 import logging
 import math
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, astuple, dataclass, replace
 
@@ -35,12 +36,24 @@ _CHECK = 50  # batches between two looks at the loss: each makes a GPU wait
 
 @dataclass(frozen=True)
 class Corpora:
-    """What a model is trained and validated on."""
+    """What a model is trained and validated on.
+
+    Args:
+        train: the training pairs.
+        validation: the validation pairs.
+        references: their targets as tokens.
+        target: vocabulary of the target.
+        drawn: gives the training pairs of an epoch, split into pieces at random; None where all
+            epochs have the same.
+        pieces: whether tokens are pieces of words.
+    """
 
     train: Pairs
     validation: Pairs
     references: list[Sentence]
     target: Vocabulary
+    drawn: Callable[[int], Pairs] | None = None
+    pieces: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,9 +128,10 @@ class Trainer:
         epoch = self.progress.epoch + 1
         seed_everything(*self.group.seeds(self.seed, epoch))
         rng = generator(self.seed, epoch)
-        plan = plan_batches(corpora.train, self.settings, rng)
+        pairs = corpora.drawn(epoch) if corpora.drawn else corpora.train
+        plan = plan_batches(pairs, self.settings, rng)
         forcing = self.settings.teacher_forcing.probability(epoch)
-        loss, rate = self._train(corpora.train, plan, epoch, forcing, rng)
+        loss, rate = self._train(pairs, plan, epoch, forcing, rng)
         with self.average.applied() if self.average else nullcontext():
             figures = self._validate(corpora)
             row = _row(epoch, loss, rate, forcing, figures)
@@ -130,7 +144,12 @@ class Trainer:
         figures = Validation(0.0, 0.0, 0.0)
         if self.group.leads:
             figures = validate(
-                self.model, corpora.validation, corpora.references, corpora.target, self.compute
+                self.model,
+                corpora.validation,
+                corpora.references,
+                corpora.target,
+                self.compute,
+                corpora.pieces,
             )
         return Validation(*self.group.tell(astuple(figures)))
 

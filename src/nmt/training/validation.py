@@ -13,7 +13,7 @@ from nmt.device import autocast
 from nmt.model.seq2seq import Seq2Seq
 from nmt.training.corpus import Pairs, in_order, make_batch
 from nmt.validation.greedy import greedy
-from nmt.validation.scores import token_bleu
+from nmt.validation.scores import piece_bleu, token_bleu
 
 _BATCH = 128  # sentences; no influence on any figure but through rounding
 
@@ -26,7 +26,9 @@ class Validation:
         loss: mean negative log-likelihood of a token under teacher forcing, in nats, without
             label smoothing.
         accuracy: share of tokens that are the best under teacher forcing.
-        bleu: BLEU of greedy translations on the tokens, 0 to 100.
+        bleu: BLEU of greedy translations on whole words, 0 to 100: on tokens that are words,
+            else on the words that sacreBLEU finds in the text of the pieces. The two are alike,
+            and not the same.
     """
 
     loss: float
@@ -46,8 +48,13 @@ def validate(
     references: list[Sentence],
     target: Vocabulary,
     compute: ComputeSettings,
+    pieces: bool = False,
 ) -> Validation:
-    """Measure a model on encoded pairs; the references are the tokens, not their ids."""
+    """Measure a model on encoded pairs; the references are the tokens, not their ids.
+
+    Loss and accuracy are those of a token, so that models of unlike tokenizers can't be compared
+    by them.
+    """
     model.eval()
     device = model.output.bias.device
     loss, right, count = 0.0, 0, 0
@@ -64,4 +71,5 @@ def validate(
         count += len(gold)
         for i, tokens in zip(numbers, found.tokens, strict=True):
             hypotheses[i] = target.decode(tokens)
-    return Validation(loss / count, right / count, token_bleu(hypotheses, references))
+    bleu = piece_bleu if pieces else token_bleu
+    return Validation(loss / count, right / count, bleu(hypotheses, references))
