@@ -15,8 +15,8 @@ from nmt.settings import ENTRIES, SECTIONS, every_key
 from tests.world.project import ROOT, World
 
 FLOW = [
-    "download", "tokenize", "build_vocab", "train", "translate", "translate_ensemble", "evaluate",
-    "evaluate_ensemble", "plot", "report",
+    "download", "tokenize", "build_vocab", "prepare", "train", "translate", "translate_ensemble",
+    "evaluate", "evaluate_ensemble", "plot", "report",
 ]  # fmt: skip
 
 
@@ -29,15 +29,20 @@ def test_stages_and_scripts_have_the_same_names() -> None:
 def test_each_stage_is_described() -> None:
     written = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
     assert [
-        name for name, stage in written.items() if not stage.get("desc", "").endswith(".")
+        name
+        for name, stage in written.items()
+        if not stage.get("do", stage).get("desc", "").endswith(".")
     ] == []
 
 
-def test_each_stage_is_run_by_its_script_with_its_model_and_seed(finished: World) -> None:
+def test_each_stage_is_run_by_its_script_with_its_tokenizer_or_model_and_seed(
+    finished: World,
+) -> None:
     for stage in stages(finished.root).values():
         name, _, item = stage.address.partition("@")
         model, _, seed = item.partition("-")
-        options = f" --model {model}" if model else ""
+        what = "tokenizer" if name in ("tokenize", "build_vocab") else "model"
+        options = f" --{what} {model}" if model else ""
         options += f" --seed {seed}" if seed else ""
         assert stage.command == f"python -m pipeline.run {name}{options}"
 
@@ -47,7 +52,10 @@ def test_the_grid_makes_the_stages(finished: World, world: str) -> None:
     root = ROOT if world == "project" else finished.root
     grid = Params.read(root / "params.yaml").value("grid")
     items = [f"{model}-{seed}" for model in grid["models"] for seed in grid["seeds"]]
-    expected = ["download", "tokenize", "build_vocab", "plot", "report"]
+    expected = ["download", "plot", "report"]
+    for tokenizer in Params.read(root / "params.yaml").names("tokenizers"):
+        expected += [f"tokenize@{tokenizer}", f"build_vocab@{tokenizer}"]
+    expected += [f"prepare@{model}" for model in grid["models"]]
     expected += [f"{name}@{item}" for name in ("train", "translate", "evaluate") for item in items]
     for model in grid["ensembles"]:
         expected += [f"translate_ensemble@{model}", f"evaluate_ensemble@{model}"]

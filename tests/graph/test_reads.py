@@ -9,8 +9,11 @@ from tests.world.project import ROOT, World
 
 STAGES = (
     "download",
-    "tokenize",
-    "build_vocab",
+    "tokenize@words",
+    "tokenize@pieces",
+    "build_vocab@words",
+    "build_vocab@pieces",
+    "prepare@additive",
     "train@additive-1",
     "translate@additive-1",
     "translate_ensemble@additive",
@@ -20,12 +23,17 @@ STAGES = (
     "report",
 )
 
-# The report shows the settings of the grid's models. A list of keys made from a list is more than
-# dvc.yaml can say, so any model's key makes the report stale; it takes seconds. Pictures are of
-# single models, but an ensemble that leaves the grid leaves a folder that they depend on.
+# The report shows the settings of the grid's models and their tokenizers. A list of keys made from
+# a list is more than dvc.yaml can say, so the key of any makes the report stale; it takes seconds.
+# Pictures are of single models, but an ensemble that leaves the grid leaves a folder that they
+# depend on; as does a tokenizer that is no more, for what a model reads.
 DECLARED_AND_UNREAD = {
-    "report": ("models.fed_back.", "models.hard.", "models.transformer."),
+    "report": (
+        *(f"models.{name}." for name in ("fed_back", "hard", "subwords", "transformer")),
+        "tokenizers.pieces.",
+    ),
     "plot": ("grid.ensembles",),
+    "prepare@additive": ("tokenizers.",),
 }
 
 
@@ -74,5 +82,5 @@ def test_a_file_that_is_read_on_the_sly_is_found(world: World) -> None:
     line = "    values = Params.read(params)\n"
     assert line in text
     script.write_text(text.replace(line, line + '    Path("reports/bleu.csv").read_text()\n'))
-    stage = stages(world.root)["tokenize"]
+    stage = stages(world.root)["tokenize@words"]
     assert undeclared_files(stage, reads(world, stage)) == ["reports/bleu.csv"]

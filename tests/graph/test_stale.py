@@ -16,12 +16,13 @@ from nmt.run.inputs import flatten
 from tests.world.project import ROOT, World, split_key
 
 TRANSLATE, EVALUATE = "translate translate_ensemble", "evaluate evaluate_ensemble"
-ALL = f"download tokenize build_vocab train {TRANSLATE} {EVALUATE} plot report"
+PARAMS = f"download tokenize build_vocab train {TRANSLATE} {EVALUATE} plot report"
+ALL = f"{PARAMS} prepare"
 
 # The longest prefix of a key counts. What follows a stale stage is stale only if results differ.
 BY_KEY = {
-    "data.source_language": ALL,
-    "data.target_language": ALL,
+    "data.source_language": PARAMS,
+    "data.target_language": PARAMS,
     "data.train": "download tokenize build_vocab train report",
     "data.validation": "download tokenize build_vocab train report",
     "data.tests": f"download tokenize build_vocab {TRANSLATE} {EVALUATE} plot report",
@@ -29,16 +30,24 @@ BY_KEY = {
     "data.files": "download",
     "compute": f"train {TRANSLATE} plot report",
     "compute.processes": "train report",
-    "tokenizer": "tokenize",
-    "vocab": "build_vocab report",
+    "tokenizers.words.kind": "tokenize@words build_vocab@words prepare report",
+    "tokenizers.words.splitting": "tokenize@words prepare report",
+    "tokenizers.words.encoding": "build_vocab@words prepare report",
+    "tokenizers.pieces.kind": "tokenize@pieces build_vocab@pieces prepare report",
+    "tokenizers.pieces.splitting": "tokenize@pieces prepare report",
+    "tokenizers.pieces.encoding": "build_vocab@pieces prepare report",
     "models.baseline": "train@baseline-1 train@baseline-2 report",
     "models.additive": "train@additive-1 train@additive-2 report",
+    "models.baseline.tokenizer": "prepare@baseline train@baseline-1 train@baseline-2 report",
+    "models.additive.tokenizer": "prepare@additive train@additive-1 train@additive-2 report",
     "models.fed_back": "report",
     "models.hard": "report",
+    "models.subwords": "report",
     "models.transformer": "report",
     "training": "train report",
     "decoding": TRANSLATE,
     "evaluation": EVALUATE,
+    "evaluation.tokenizer": f"{EVALUATE} report",
     "evaluation.bleu_tokenizer": f"{EVALUATE} report",  # for the significance tests
     "plots": "plot",
     "report": "report",
@@ -64,13 +73,15 @@ BY_FILE = {
     "src/nmt/evaluation/metrics.py": f"{EVALUATE} report",
     "src/nmt/grid.py": "translate_ensemble evaluate_ensemble plot report",
     "src/nmt/model/attention.py": f"train {TRANSLATE} plot",
+    "src/nmt/pieces/draws.py": "tokenize build_vocab train",
     "src/nmt/plots/heatmaps.py": "plot",
+    "src/nmt/prepared.py": f"prepare train {TRANSLATE} plot",
     "src/nmt/provenance/git.py": "",
     "src/nmt/report/tables.py": "report",
     "src/nmt/run/locks.py": "",
     "src/nmt/settings.py": "",
     "src/nmt/spacing/counts.py": f"build_vocab {TRANSLATE}",
-    "src/nmt/tokenization/corpus.py": "tokenize",
+    "src/nmt/tokenization/corpus.py": f"tokenize build_vocab {EVALUATE}",
     "src/nmt/tracking/store.py": "",
     "src/nmt/training/trainer.py": "train",
     "src/nmt/translations/attention.py": f"{TRANSLATE} {EVALUATE} plot report",
@@ -158,7 +169,7 @@ def test_byte_code_makes_nothing_stale(copied: World) -> None:
     ("key", "value", "expected"),
     [
         ("grid.seeds", [1, 2, 3], "train translate evaluate"),
-        ("grid.models", ["baseline", "additive", "fed_back"], "train translate evaluate"),
+        ("grid.models", ["baseline", "additive", "fed_back"], "prepare train translate evaluate"),
         ("grid.models", ["additive"], ""),
         ("grid.seeds", [1], ""),
         ("grid.ensembles", [], ""),

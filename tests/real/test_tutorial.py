@@ -72,7 +72,7 @@ def _losses(
             "kind": "recurrent", "cell": "gru", "attention": attention, "alignment": "soft",
             "context": context, "embedding": 64, "hidden": 128, "encoder_layers": 3,
             "decoder_layers": 3, "bidirectional": False, "dropout": 0.0, "attention_dropout": 0.0,
-            "tie_target": False,
+            "tie_target": False, "tie_source": False, "tokenizer": "words",
         }
     )  # fmt: skip
     seed_everything(seed)

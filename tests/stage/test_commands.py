@@ -27,8 +27,11 @@ def run(world: World, address: str, **environment: str) -> Done:
     "address",
     [
         "download",
-        "tokenize",
-        "build_vocab",
+        "tokenize@words",
+        "tokenize@pieces",
+        "build_vocab@words",
+        "build_vocab@pieces",
+        "prepare@additive",
         "train@baseline-2",
         "translate@baseline-2",
         "evaluate@baseline-2",
@@ -90,7 +93,15 @@ def latin1(world: World) -> None:
 
 
 def no_pipeline(world: World) -> None:
-    world.set("tokenizer.spacy_source", "de_core_news_smX")
+    world.set("tokenizers.words.splitting.spacy_source", "de_core_news_smX")
+
+
+def too_many(world: World) -> None:
+    world.set("tokenizers.pieces.splitting.size", 5000)
+
+
+def no_tokenizer(world: World) -> None:
+    world.set("models.additive.tokenizer", "old")
 
 
 def typo(world: World) -> None:
@@ -103,12 +114,12 @@ def no_number(world: World) -> None:
 
 
 def other_vocabulary(world: World) -> None:
-    path = world.root / "data/vocab/en.json"
+    path = world.root / "data/prepared/additive/vocab/en.json"
     path.write_text(path.read_text().replace('"meadow"', '"maedow"'))
 
 
 def other_spacy(world: World) -> None:
-    path = world.root / "data/tokens/tokenizer.json"
+    path = world.root / "data/tokens/words/tokenizer.json"
     path.write_text(path.read_text().replace('"3.', '"2.'))
 
 
@@ -143,13 +154,15 @@ def history_missing(world: World) -> None:
 CASES = [
     ("download", stale_mirror, "train.de.gz", "SHA-256"),
     ("download", page_in_mirror, "train.de.gz", "HTML"),
-    ("tokenize", rows_missing, "240 de and 239 en lines (240 v 239)", "get both files again"),
-    ("tokenize", nul_byte, "data/raw/val.de, line 2: a NUL byte", "get it again"),
-    ("tokenize", latin1, "data/raw/train.de, line", "is not UTF-8; convert"),
-    ("tokenize", no_pipeline, "de_core_news_smX", "download"),
-    ("build_vocab", typo, "vocab.min_freqq: unknown key", "vocab.min_freq: missing"),
+    ("tokenize@words", rows_missing, "240 de and 239 en lines (240 v 239)", "get both files again"),
+    ("tokenize@words", nul_byte, "data/raw/val.de, line 2: a NUL byte", "get it again"),
+    ("tokenize@words", latin1, "data/raw/train.de, line", "is not UTF-8; convert"),
+    ("tokenize@words", no_pipeline, "de_core_news_smX", "download"),
+    ("tokenize@pieces", too_many, "tokenizers.pieces.splitting.size: got 5000", "value <="),
+    ("build_vocab@words", typo, "encoding.min_freqq: unknown key", "encoding.min_freq: missing"),
+    ("prepare@additive", no_tokenizer, "models.additive.tokenizer: got 'old'", "words, pieces"),
     ("train@additive-1", no_number, "the loss is nan", "lower training.learning_rate"),
-    ("translate@additive-1", other_vocabulary, "data/vocab/en.json: SHA-256 is", "train the model"),
+    ("translate@additive-1", other_vocabulary, "vocab/en.json: SHA-256 is", "train the model"),
     ("translate@additive-1", no_weights, "weights.safetensors: does not fit", "No such file"),
     ("evaluate@additive-1", other_spacy, "made with another tokenizer", "spacy"),
     ("evaluate@additive-1", hypotheses_short, "test_one", "11"),
@@ -180,8 +193,8 @@ def test_an_editor_s_traces_change_no_token(world: World, finished: World) -> No
     """A byte order mark, and line ends of another system."""
     for path in (world.root / "data/raw").iterdir():
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert run(world, "tokenize").returncode == 0
-    assert world.files("data/tokens") == finished.files("data/tokens")
+    assert run(world, "tokenize@words").returncode == 0
+    assert world.files("data/tokens/words") == finished.files("data/tokens/words")
 
 
 def test_a_blank_side_drops_a_training_pair_and_no_test_sentence(world: World) -> None:
@@ -190,10 +203,11 @@ def test_a_blank_side_drops_a_training_pair_and_no_test_sentence(world: World) -
         lines = path.read_text().split("\n")
         lines[1], lines[3] = "", " \t"
         path.write_text("\n".join(lines))
-    for address in ("tokenize", "build_vocab", "train@additive-1", "translate@additive-1"):
+    prepared = ("tokenize@words", "build_vocab@words", "prepare@additive")
+    for address in (*prepared, "train@additive-1", "translate@additive-1"):
         done = run(world, address)
         assert done.returncode == 0, done.stdout
-    tokens = world.root / "data/tokens"
+    tokens = world.root / "data/tokens/words"
     sentences = {p.name: p.read_text().split("\n")[:-1] for p in tokens.glob("*.jsonl")}
     assert len(sentences["train.de.jsonl"]) == len(sentences["train.en.jsonl"]) == 238
     assert '"dropped_training_pairs": 2' in (tokens / "counts.json").read_text()
@@ -236,5 +250,5 @@ def test_a_failed_download_stops_what_follows(world: World) -> None:
     done = world.try_run("dvc", "repro", "--force")
     assert done.returncode != 0
     assert "data/archive" in done.stdout and "127.0.0.1:9" in done.stdout
-    assert "Running stage 'tokenize'" not in done.stdout
+    assert "Running stage 'tokenize@words'" not in done.stdout
     assert not (world.root / "data/raw").exists()

@@ -64,8 +64,9 @@ def test_all_is_right_and_nothing_is_changed(finished: World) -> None:
         "pinned environment requirements.lock",
         "source archives data.files of params.yaml",
         "raw data data/raw (download)",
-        "tokens data/tokens (tokenize)",
-        "vocabulary data/vocab (build_vocab)",
+        "tokens data/tokens/words (tokenize@words)",
+        "vocabulary data/vocab/words (build_vocab@words)",
+        "model's data data/prepared/additive (prepare@additive)",
         "model models/additive/1 (train@additive-1)",
         "hypotheses translations/additive/1 (translate@additive-1)",
         "score file reports/scores/additive-1.json (evaluate@additive-1)",
@@ -75,13 +76,13 @@ def test_all_is_right_and_nothing_is_changed(finished: World) -> None:
     assert figure["chain"] == chain
     ensemble = next(f for f in found["figures"] if f["seed"] == "ensemble")
     assert ensemble["chain"] == [
-        *chain[:8],
+        *chain[:9],
         "model models/additive/2 (train@additive-2)",
         "hypotheses translations/additive/ensemble (translate_ensemble@additive)",
         "score file reports/scores/additive-ensemble.json (evaluate_ensemble@additive)",
         chain[-1],
     ]
-    model = next(link for link in found["links"] if link["title"] == chain[7])
+    model = next(link for link in found["links"] if link["title"] == chain[8])
     assert "src/nmt/model" in model["code"]
     assert model["params"]["models.additive.hidden"] == "16"
     assert model["environment"]["device"] == "cpu"
@@ -192,9 +193,9 @@ TAMPERINGS: dict[str, tuple[Callable[[World], None], str, str]] = {
         r"differs in data/raw/train\.de, line 5\n(.|\n)*data/raw/train\.de: not the pinned text",
     ),
     "the vocabulary": (
-        lambda world: change_line(world, "data/vocab/en.json", 9),
-        "vocabulary data/vocab (build_vocab)",
-        r"differs in data/vocab/en\.json, line 9",
+        lambda world: change_line(world, "data/vocab/words/en.json", 9),
+        "vocabulary data/vocab/words (build_vocab@words)",
+        r"differs in data/vocab/words/en\.json, line 9",
     ),
     "dvc.lock itself": (
         change_lock,
@@ -373,7 +374,7 @@ def replayed(found: Audit, stage: str) -> str:
 def test_replay_gives_the_same_bytes(finished: World) -> None:
     before = state_of_all_files(finished)
     stages = (
-        "tokenize",
+        "tokenize@words",
         "train@additive-1",
         "evaluate@additive-1",
         "translate_ensemble@additive",
@@ -391,9 +392,9 @@ def test_replay_settles_what_a_clone_lacks(world: World, monkeypatch: pytest.Mon
     monkeypatch.setenv("MULTI30K_MIRROR", str(world.mirror))
     for folder in ("data", ".dvc/cache"):
         shutil.rmtree(world.root / folder)
-    found = audit(world.root, Replay(("tokenize", "download")))
+    found = audit(world.root, Replay(("tokenize@words", "download")))
     raw, tokens = (
-        next(li for li in found.links if li.stage == s) for s in ("download", "tokenize")
+        next(li for li in found.links if li.stage == s) for s in ("download", "tokenize@words")
     )
     assert (raw.status, tokens.status) == (Status.OK, Status.OK), as_text(found)
     assert found.exit_code == 2  # the vocabulary is still missing

@@ -44,7 +44,7 @@ TRAINING = TrainingSettings(
 
 LAYERS = {
     "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.0, "attention_dropout": 0.0,
-    "tie_target": True,
+    "tie_target": True, "tie_source": False, "tokenizer": "words",
 }  # fmt: skip
 RECURRENT = LAYERS | {
     "kind": "recurrent", "cell": "gru", "alignment": "soft", "embedding": 32, "hidden": 64,

@@ -42,7 +42,7 @@ def test_the_report_covers_the_grid(finished: World) -> None:
 
 def test_dvc_shows_metrics_and_plots(finished: World) -> None:
     shown = json.loads(finished.dvc("metrics", "show", "--json"))[""]["data"]
-    assert "reports/scores/additive-2.json" in shown and "data/vocab/coverage.json" in shown
+    assert "reports/scores/additive-2.json" in shown and "data/vocab/words/coverage.json" in shown
     plots = json.loads(finished.dvc("plots", "show", "--json"))
     assert set(plots["data"]) == {"validation BLEU", "validation loss", "training loss"}
     assert "errors" not in plots
@@ -166,12 +166,12 @@ def test_snakemake_runs_what_dvc_calls_stale(world: World) -> None:
 
 
 def test_snakemake_stops_at_a_failed_stage_and_shows_its_log(world: World) -> None:
-    world.set("tokenizer.spacy_source", "de_core_news_smX")
+    world.set("tokenizers.words.splitting.spacy_source", "de_core_news_smX")
     for _ in range(2):  # the second time too
         done = world.try_run("snakemake", "-c2")
         assert done.returncode != 0 and "error: " in done.stdout
         assert "de_core_news_smX" in done.stdout
-        assert "rule build_vocab" not in done.stdout
+        assert "rule build_vocab_words" not in done.stdout
 
 
 def test_a_temporary_copy_runs_its_own_code(world: World) -> None:
@@ -179,7 +179,7 @@ def test_a_temporary_copy_runs_its_own_code(world: World) -> None:
     world = world.renamed("small world")  # DVC 3.67 can't make the copy where a path is not ASCII
     script = world.root / "src/nmt/vocab/build.py"
     script.write_text(script.read_text() + "\nprint('code in', __file__)\n")
-    output = world.dvc("exp", "run", "--temp", "build_vocab")
+    output = world.dvc("exp", "run", "--temp", "build_vocab@words")
     (place,) = re.findall("code in (.*)", output)
     assert Path(place).is_relative_to(world.root / ".dvc/tmp/exps")
 
@@ -202,7 +202,7 @@ def test_a_clone_pulls_what_was_pushed(world: World, tmp_path: Path) -> None:
 def test_params_are_checked_before_hours_of_work(world: World, driver: str) -> None:
     """What only a late stage would stumble over stops the first."""
     world.set("plots.attention_sentences", [13])
-    world.set("tokenizer.lowercase", False)
+    world.set("tokenizers.words.splitting.lowercase", False)
     command = ("dvc", "repro") if driver == "dvc" else ("snakemake", "-c1")
     done = world.try_run(*command)
     assert done.returncode != 0
