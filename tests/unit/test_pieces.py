@@ -36,7 +36,12 @@ def test_pieces_are_as_many_as_wanted_and_their_vocabulary_knows_all_of_them(
 ) -> None:
     assert len(set(pieces.all())) == SIZE
     vocabulary = Vocabulary.of(pieces.all(), [pieces.split(line) for line in LINES])
-    assert len(vocabulary) == SIZE + 4 and vocabulary.tokens[:4] == ("<unk>", "<pad>", "<sos>", "<eos>")
+    assert len(vocabulary) == SIZE + 4 and vocabulary.tokens[:4] == (
+        "<unk>",
+        "<pad>",
+        "<sos>",
+        "<eos>",
+    )
     assert list(vocabulary.counts[4:]) == sorted(vocabulary.counts[4:], reverse=True)
     for line in LINES:
         sentence = pieces.draw(line, 0.3)
