@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from nmt.corpus.pieces import join_pieces
 from nmt.corpus.raw import raw_path, read_raw
 from nmt.corpus.tokens import read_tokens, tokens_path
 from nmt.corpus.vocabulary import Vocabulary
 from nmt.files import read_json
+from nmt.params import Params
 from nmt.spacing import Spacing, exact_share
-from nmt.vocab.build import Folders
-from tests.real.conftest import TESTS, build
+from nmt.tokenization.corpus import tokenize_corpus
+from nmt.tokenization.settings import SentencepieceSettings
+from nmt.vocab.build import Folders, build_vocabularies
+from tests.real.conftest import PROJECT, TESTS, build, data
 
 pytestmark = pytest.mark.slow
 
@@ -71,6 +75,28 @@ def test_nearly_all_references_come_back_exactly_from_their_tokens(corpus: Folde
         lines = [line.lower() for line in read_raw(raw_path(corpus.raw, split, "en"))]
         sentences = read_tokens(tokens_path(corpus.tokens, split, "en"))
         assert exact_share(spacing.join, lines, sentences) >= 0.98, split
+
+
+@pytest.mark.parametrize("algorithm", ["bpe", "unigram"])
+def test_all_text_comes_back_exactly_from_pieces(raw: Path, tmp_path: Path, algorithm: str) -> None:
+    pieces = Params.read(PROJECT / "params.yaml").section(
+        "tokenizers.pieces", SentencepieceSettings
+    )
+    splitting = pieces.splitting.model_copy(update={"algorithm": algorithm, "size": 2000})
+    pieces = pieces.model_copy(update={"splitting": splitting})
+    folders = Folders(raw, tmp_path / "tokens", tmp_path / "vocab")
+    tokenize_corpus(folders.raw, folders.tokens, data(), "pieces", pieces)
+    build_vocabularies(folders, data(), pieces)
+    for split in ("train", "val", *TESTS):
+        for language in ("de", "en"):
+            lines = [" ".join(line.split()) for line in read_raw(raw_path(raw, split, language))]
+            sentences = read_tokens(tokens_path(folders.tokens, split, language))
+            assert [join_pieces(s) for s in sentences] == [line.lower() for line in lines]
+    coverage = read_json(folders.out / "coverage.json")
+    assert coverage["spacing_exact_lines"] == 1.0 and coverage["de"]["size"] == 2004
+    rates = [rate for side in ("de", "en") for rate in coverage[side]["unknown_rate"].values()]
+    assert max(rates) < 0.001
+    assert (folders.out / "de.json").read_bytes() == (folders.out / "en.json").read_bytes()
 
 
 def test_the_spacing_file_is_small(corpus: Folders) -> None:

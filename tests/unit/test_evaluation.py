@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import lowercased, tokens_path, write_tokens
@@ -273,6 +274,30 @@ def test_another_version_of_the_tokenizer_is_refused(job: Evaluation) -> None:
     with pytest.raises(
         DataError, match=r"made with another tokenizer than .*tokens: spacy '2\.3' and '3\.8\.18'"
     ):
+        evaluate_model(job)
+
+
+def test_text_of_another_tokenizer_is_split_as_the_references(job: Evaluation) -> None:
+    """Pieces of words are no tokens to compare with."""
+    words = TOKENIZER | {
+        "name": "words", "spacy": spacy.__version__, "source": "de blank", "target": "en blank",
+        "normalize_spaces": "false",
+    }  # fmt: skip
+    write_json(job.tokens / "tokenizer.json", words)
+    pieces = {"kind": "sentencepiece", "name": "pieces", "lowercase": "true"}
+    write_record(job.hypotheses, replace(RECORD, tokenizer=pieces))
+    texts = ["a man rides a red bike.", "two dogs play in the snow.", "a woman reads a book."]
+    split = [list(text) for text in texts]
+    write_hypotheses(
+        job.hypotheses, "t", [hypothesis(t, tokens=s) for t, s in zip(texts, split, strict=True)]
+    )
+    t = evaluate_model(job).tests["t"]
+    assert t.bleu_tokens == t.bleu == pytest.approx(76.74, abs=0.005)
+    write_json(job.tokens / "tokenizer.json", words | {"spacy": "2.3"})
+    with pytest.raises(DataError, match=r"tokenizer\.json: made by spaCy 2\.3 .* installed is 3"):
+        evaluate_model(job)
+    write_json(job.tokens / "tokenizer.json", words | {"kind": "sentencepiece"})
+    with pytest.raises(DataError, match=r"not words by spaCy .*evaluation\.tokenizer"):
         evaluate_model(job)
 
 

@@ -161,6 +161,27 @@ def test_tied_output_is_the_target_embedding() -> None:
     assert free.output.weight.shape == (12, 8)  # wide features are mapped to the width H first
 
 
+@pytest.mark.parametrize("tie_target", [True, False])
+def test_one_embedding_may_serve_both_sides(tmp_path: Path, tie_target: bool) -> None:
+    changes: dict[str, object] = {"tie_target": tie_target, "tie_source": True}
+    m = Seq2Seq(settings(**changes), source_size=12, target_size=12).eval()
+    assert m.encoder.embedding.weight is m.decoder.embedding.weight
+    own = Seq2Seq(settings(tie_target=tie_target), source_size=12, target_size=12)
+    assert own.parameter_count - m.parameter_count == 12 * 6
+    config = {
+        "model": m.settings.model_dump(),
+        "vocabulary": {"source": {"size": 12}, "target": {"size": 12}},
+    }
+    save_model(tmp_path, m.copy_weights(), config)
+    loaded, _ = load_model(tmp_path, torch.device("cpu"), 12, 12)
+    src, lengths = pad(SOURCES)
+    torch.testing.assert_close(
+        loaded.features(src, lengths, inputs(TARGETS)), m.features(src, lengths, inputs(TARGETS))
+    )
+    with pytest.raises(ModelError, match="tie_source needs one vocabulary .* 11 tokens and one of"):
+        model(**changes)
+
+
 @pytest.mark.parametrize("tie", [True, False])
 def test_saved_model_is_the_same_model(tmp_path: Path, tie: bool) -> None:
     m = model(tie_target=tie)
