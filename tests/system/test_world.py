@@ -100,6 +100,30 @@ def test_a_model_less_and_a_seed_more(world: World) -> None:
     assert UP_TO_DATE in world.dvc("status")
 
 
+def test_words_and_pieces_stand_in_one_table(world: World) -> None:
+    """And a changed tokenizer trains the models that use it anew, and no other."""
+    world.set("grid.models", ["baseline", "subwords"])
+    world.set("grid.seeds", [1])
+    world.set("grid.ensembles", [])
+    new = items("train translate evaluate", "subwords-1") | {"prepare@subwords"}
+    assert set(stages_run(world.dvc("repro"))) == new | {"plot", "report"}
+    assert scored(world) == {"baseline-1", "subwords-1"}
+    page = (world.root / "reports/index.html").read_text(encoding="utf-8")
+    assert "Most frequent tokens, tokenizer pieces: English" in page
+    assert UP_TO_DATE in world.dvc("status")
+    checked = world.try_run("nmt", "audit")
+    assert checked.returncode == 0, checked.stdout
+
+    before = world.files("models", "translations")
+    world.set("tokenizers.pieces.splitting.size", 100)
+    changed = items("tokenize build_vocab", "pieces") | items("prepare", "baseline", "subwords")
+    run = set(stages_run(world.dvc("repro")))
+    assert run == changed | new | {"plot", "report"}
+    after = world.files("models", "translations")
+    differing = {path for path in before if before[path] != after.get(path)}
+    assert differing and not [path for path in differing if "/subwords/" not in path]
+
+
 def test_an_ensemble_comes_and_goes(world: World) -> None:
     """All else keeps its bytes, for its figures enter no mean and no spread of the models."""
     before = world.files("models", "translations", "reports/scores")

@@ -194,11 +194,12 @@ def _of(link: Link, model: str, seed: str, params: Params) -> bool:
     if name in _OFF_CHAIN:
         return False
     if name in ("tokenize", "build_vocab"):
-        own = params.value(f"models.{model}.tokenizer")
         scored = name == "tokenize" and item == params.value("evaluation.tokenizer")
-        return item == own or scored
+        return scored or (
+            model in params.names("models") and item == params.value(f"models.{model}.tokenizer")
+        )
     if name == "prepare":
-        return bool(item == model)
+        return item == model
     stage = split_address(link.stage)
     member = seed == ENSEMBLE and name == "train" and stage[0] == model
     return "@" not in link.stage or stage == (model, seed) or member

@@ -31,7 +31,7 @@ def check_scores(link: Link, model: str, seed: Seed, params: Params, project: Pr
         link.add(Check.SCORE, Status.BROKEN, relative(str(error), root))
         return
     _check_signatures(link, reported, root)
-    missing = [path for path in (RAW, TOKENS) if not project.md5s(str(path))]
+    missing = [path for path in (RAW, reference_tokens(params)) if not project.md5s(str(path))]
     if missing:
         names = " ".join(map(str, missing))
         link.add(
@@ -58,23 +58,27 @@ def check_scores(link: Link, model: str, seed: Seed, params: Params, project: Pr
         )
 
 
+def reference_tokens(params: Params) -> Path:
+    """Return the folder of the tokens that metrics compare with."""
+    return TOKENS / params.section("evaluation", EvaluationSettings).tokenizer
+
+
 def count_again(model: str, seed: Seed, params: Params, root: Path) -> ModelScores:
     """Score the hypotheses that are here, as the evaluate stage does.
 
     Raises:
         DataError: hypotheses and references are damaged or don't pair up.
     """
-    settings = params.section("evaluation", EvaluationSettings)
     with TemporaryDirectory() as out, quiet("nmt.evaluation", "nmt.metrics", "sacrebleu"):
         return evaluate_model(
             Evaluation(
                 model=model,
                 seed=seed,
                 data=params.section("data", DataSettings),
-                settings=settings,
+                settings=params.section("evaluation", EvaluationSettings),
                 hypotheses=root / "translations" / model / seed_name(seed) / "hypotheses",
                 raw=root / RAW,
-                tokens=root / TOKENS / settings.tokenizer,
+                tokens=root / reference_tokens(params),
                 out=Path(out),
             )
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.audit.findings import Check, Link, Status
-from nmt.audit.scores import RAW, SCORES, TOKENS, quiet, relative
+from nmt.audit.scores import RAW, SCORES, TOKENS, quiet, reference_tokens, relative
 from nmt.audit.tree import Project
 from nmt.corpus.settings import DataSettings
 from nmt.errors import DataError
@@ -66,7 +66,8 @@ def check_tables(link: Link, params: Params, project: Project) -> None:
         link.add(Check.TABLE, Status.BROKEN, f"can't be made again: {relative(str(error), root)}")
         return
     _compare(link, BLEU, scores_csv(scores, report.data.tests), root)
-    missing = [str(path) for path in (RAW, TOKENS) if not project.md5s(str(path))]
+    needed = (RAW, reference_tokens(params))
+    missing = [str(path) for path in needed if not project.md5s(str(path))]
     if missing:
         link.add(
             Check.TABLE,

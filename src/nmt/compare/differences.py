@@ -285,6 +285,9 @@ def _stale(side: Side) -> Iterator[str]:
 def _in_grid(address: str, values: dict[str, Any]) -> bool:
     """Tell whether a stage is one that the grid still has."""
     model, seed = split_address(address)
+    name, _, item = address.partition("@")
+    if name == "prepare":
+        return item in values.get("grid.models", [])
     if seed == ENSEMBLE:
         return model in values.get("grid.ensembles", [])
     grid = values.get("grid.models", []), [str(s) for s in values.get("grid.seeds", [])]
