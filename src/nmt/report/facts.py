@@ -98,7 +98,8 @@ def _ensembles(count: int) -> str:
         return ""
     return (
         "An ensemble is one result, translated with the models of all seeds at once; it enters "
-        "no mean, and its parameters are those of all members together."
+        "no mean and is never marked as the best, and its parameters are those of all members "
+        "together."
     )
 
 
