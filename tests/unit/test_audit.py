@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.audit.consistent import check_lock
 from nmt.audit.environment import pins, public
 from nmt.audit.findings import Audit, Check, Figure, Link, Status
 from nmt.audit.lock import committed_lock, lock_here
@@ -206,6 +207,15 @@ def test_data_of_another_run(tmp_path: Path) -> None:
     entry = LockedStage({"made": "0" * 32 + ".dir"}, {"end": "0"}, {}, "run second")
     (text,) = differences(found.stages["second"], entry, found)
     assert text.startswith("it was run on another made (0000000000) than first made (")
+
+
+def test_a_lock_that_contradicts_itself_but_for_stages_that_are_gone(tmp_path: Path) -> None:
+    found = graph(tmp_path)
+    other = LockedStage({}, {"made": "0" * 32 + ".dir"}, {}, "run it")
+    found.lock["of an earlier dvc.yaml"] = other
+    assert check_lock(found, None).worst().status != BROKEN
+    found.lock["first"] = other
+    assert "first made made 0000000000, but second read " in check_lock(found, None).worst().text
 
 
 def test_what_is_changed_is_told_where_it_was_made(tmp_path: Path) -> None:

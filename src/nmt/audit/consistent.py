@@ -54,10 +54,14 @@ def _fits(address: str, entry: Entry, graph: Graph) -> bool:
 
 
 def _contradictions(graph: Graph) -> Iterator[str]:
-    """Yield outs of which the maker says one thing, and a reader and the file another."""
-    for address, entry in graph.lock.items():
+    """Yield outs of which the maker says one thing, and a reader and the file another.
+
+    DVC keeps the entries of stages that dvc.yaml no longer has; nothing hangs on those.
+    """
+    lock = {address: entry for address, entry in graph.lock.items() if address in graph.stages}
+    for address, entry in lock.items():
         for path, made in entry.outs.items():
-            read = {e.deps[path]: a for a, e in graph.lock.items() if path in e.deps}
+            read = {e.deps[path]: a for a, e in lock.items() if path in e.deps}
             here = graph.project.hash(path)
             other = next((md5 for md5 in read if md5 != made and here in (None, md5)), None)
             if other is not None:
