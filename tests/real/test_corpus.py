@@ -82,7 +82,7 @@ def test_all_text_comes_back_exactly_from_pieces(raw: Path, tmp_path: Path, algo
     pieces = Params.read(PROJECT / "params.yaml").section(
         "tokenizers.pieces", SentencepieceSettings
     )
-    splitting = pieces.splitting.model_copy(update={"algorithm": algorithm, "size": 2000})
+    splitting = pieces.splitting.model_copy(update={"algorithm": algorithm, "pieces": 2000})
     pieces = pieces.model_copy(update={"splitting": splitting})
     folders = Folders(raw, tmp_path / "tokens", tmp_path / "vocab")
     tokenize_corpus(folders.raw, folders.tokens, data(), "pieces", pieces)

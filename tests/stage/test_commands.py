@@ -97,7 +97,7 @@ def no_pipeline(world: World) -> None:
 
 
 def too_many(world: World) -> None:
-    world.set("tokenizers.pieces.splitting.size", 5000)
+    world.set("tokenizers.pieces.splitting.pieces", 5000)
 
 
 def no_tokenizer(world: World) -> None:
@@ -158,7 +158,7 @@ CASES = [
     ("tokenize@words", nul_byte, "data/raw/val.de, line 2: a NUL byte", "get it again"),
     ("tokenize@words", latin1, "data/raw/train.de, line", "is not UTF-8; convert"),
     ("tokenize@words", no_pipeline, "de_core_news_smX", "download"),
-    ("tokenize@pieces", too_many, "tokenizers.pieces.splitting.size: got 5000", "value <="),
+    ("tokenize@pieces", too_many, "tokenizers.pieces.splitting.pieces: got 5000", "value <="),
     ("build_vocab@words", typo, "encoding.min_freqq: unknown key", "encoding.min_freq: missing"),
     ("prepare@additive", no_tokenizer, "models.additive.tokenizer: got 'old'", "words, pieces"),
     ("train@additive-1", no_number, "the loss is nan", "lower training.learning_rate"),

@@ -115,7 +115,7 @@ def test_words_and_pieces_stand_in_one_table(world: World) -> None:
     assert checked.returncode == 0, checked.stdout
 
     before = world.files("models", "translations")
-    world.set("tokenizers.pieces.splitting.size", 250)
+    world.set("tokenizers.pieces.splitting.pieces", 250)
     changed = items("tokenize build_vocab", "pieces") | items("prepare", "baseline", "subwords")
     run = set(stages_run(world.dvc("repro")))
     assert run == changed | new | {"plot", "report"}

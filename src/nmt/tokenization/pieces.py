@@ -57,8 +57,8 @@ def learn_tokenizers(
             Pieces.learn(
                 (prepared(line, settings) for line in lines),
                 settings.algorithm,
-                settings.size,
-                f"tokenizers.{name}.splitting.size",
+                settings.pieces,
+                f"tokenizers.{name}.splitting.pieces",
             ),
             settings,
         )
@@ -76,7 +76,7 @@ def describe_pieces(name: str, settings: PieceSplitting) -> dict[str, str]:
         "name": name,
         "sentencepiece": sentencepiece.__version__,
         "algorithm": settings.algorithm,
-        "size": str(settings.size),
+        "pieces": str(settings.pieces),
         "joint": str(settings.joint).lower(),
         "lowercase": str(settings.lowercase).lower(),
         "normalize_spaces": str(settings.normalize_spaces).lower(),

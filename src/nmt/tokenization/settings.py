@@ -48,7 +48,7 @@ class PieceSplitting(Settings):
     algorithm: Literal["bpe", "unigram"] = Field(
         description="byte-pair encoding or a unigram language model"
     )
-    size: int = Field(ge=1, description="pieces, of each language or of both together")
+    pieces: int = Field(ge=1, description="how many, of each language or of both together")
     joint: bool = Field(description="whether both languages have the same pieces")
     lowercase: bool = Field(description=_LOWERCASE)
     normalize_spaces: bool = Field(description=_NORMALIZE_SPACES)
