@@ -1,6 +1,7 @@
 """Parts of the audit that need no finished project."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -212,10 +213,10 @@ def test_data_of_another_run(tmp_path: Path) -> None:
 def test_a_lock_that_contradicts_itself_but_for_stages_that_are_gone(tmp_path: Path) -> None:
     found = graph(tmp_path)
     other = LockedStage({}, {"made": "0" * 32 + ".dir"}, {}, "run it")
-    found.lock["of an earlier dvc.yaml"] = other
-    assert check_lock(found, None).worst().status != BROKEN
-    found.lock["first"] = other
-    assert "first made made 0000000000, but second read " in check_lock(found, None).worst().text
+    gone = replace(found, lock={**found.lock, "of an earlier dvc.yaml": other})
+    assert check_lock(gone, None).worst().status != BROKEN
+    wrong = replace(found, lock={**found.lock, "first": other})
+    assert "first made made 0000000000, but second read " in check_lock(wrong, None).worst().text
 
 
 def test_what_is_changed_is_told_where_it_was_made(tmp_path: Path) -> None:
