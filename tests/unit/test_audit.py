@@ -1,7 +1,6 @@
 """Parts of the audit that need no finished project."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -167,6 +166,11 @@ def graph(root: Path, params: str = "training: {rate: 0.5}\n") -> Graph:
     return Graph(stages, lock, project, Params.read(root / "params.yaml"))
 
 
+def with_entry(found: Graph, address: str, entry: LockedStage) -> Graph:
+    lock = {**found.lock, address: entry}
+    return Graph(found.stages, lock, found.project, found.params)
+
+
 def told(found: Graph, address: str) -> list[str]:
     return list(differences(found.stages[address], found.lock[address], found))
 
@@ -213,9 +217,9 @@ def test_data_of_another_run(tmp_path: Path) -> None:
 def test_a_lock_that_contradicts_itself_but_for_stages_that_are_gone(tmp_path: Path) -> None:
     found = graph(tmp_path)
     other = LockedStage({}, {"made": "0" * 32 + ".dir"}, {}, "run it")
-    gone = replace(found, lock={**found.lock, "of an earlier dvc.yaml": other})
+    gone = with_entry(found, "of an earlier dvc.yaml", other)
     assert check_lock(gone, None).worst().status != BROKEN
-    wrong = replace(found, lock={**found.lock, "first": other})
+    wrong = with_entry(found, "first", other)
     assert "first made made 0000000000, but second read " in check_lock(wrong, None).worst().text
 
 
