@@ -77,6 +77,7 @@ BY_FILE = {
     "src/nmt/plots/heatmaps.py": "plot",
     "src/nmt/prepared.py": f"prepare train {TRANSLATE} plot",
     "src/nmt/provenance/git.py": "",
+    "src/nmt/results/__init__.py": "",
     "src/nmt/report/tables.py": "report",
     "src/nmt/run/locks.py": "",
     "src/nmt/settings.py": "",

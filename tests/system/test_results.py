@@ -48,7 +48,7 @@ def rows(world: World) -> list[dict[str, str]]:
 
 def test_a_finished_run_is_added_and_added_again(ready: World) -> None:
     said = add(ready, "--params-file", FILE, "--note", "as  it was")
-    assert "32 scores of params/best.yaml are in docs/results.csv" in said
+    assert "40 scores of params/best.yaml are in docs/results.csv" in said
     found = rows(ready)
     scores = list(csv.DictReader(io.StringIO((ready.root / "reports/bleu.csv").read_text())))
     columns = list(scores[0])
@@ -74,7 +74,7 @@ def test_a_finished_run_is_added_and_added_again(ready: World) -> None:
     add(ready, "--params-file", FILE, "--note", "as it was")
     assert ready.files("docs") == before
     add(ready, "--params-file", "params.yaml")
-    assert len(rows(ready)) == 64 and rows(ready)[32:] == found
+    assert len(rows(ready)) == 80 and rows(ready)[40:] == found
 
 
 def test_no_record_leaves_the_minutes_empty_and_a_change_is_marked(ready: World) -> None:

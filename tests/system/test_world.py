@@ -73,7 +73,7 @@ def test_an_experiment_reruns_the_changed_model_and_what_follows(world: World) -
     assert set(difference) == scores
 
     world.run("git", "checkout", "--quiet", "params.yaml")
-    output = world.dvc("repro", "evaluate")
+    output = world.dvc("repro", "evaluate", "evaluate_ensemble")
     assert "Stage 'train@additive-1' is cached - skipping run" in output
     made = MADE[:-1]
     assert world.files(*made, "reports/scores") == {
