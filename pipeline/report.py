@@ -39,9 +39,8 @@ def report(
     values = Params.read(params)
     grid = values.section("grid", GridSettings)
     models = {name: values.value(f"models.{name}") for name in grid.models}
-    sections = {name: values.value(name) for name in ("training", "compute")}
-    names = dict.fromkeys(str(model["tokenizer"]) for model in models.values())
-    sections["tokenizers"] = {name: values.value(f"tokenizers.{name}") for name in names}
+    used = {m["tokenizer"]: values.value(f"tokenizers.{m['tokenizer']}") for m in models.values()}
+    sections = {name: values.value(name) for name in ("training", "compute")} | {"tokenizers": used}
     write_report(
         Report(
             settings=values.section("report", ReportSettings),
