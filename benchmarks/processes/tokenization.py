@@ -14,38 +14,38 @@ from benchmarks.worker import Tasks
 from nmt.corpus.raw import read_training_pairs
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence
-from nmt.tokenization.settings import SpacySplitting
-from nmt.tokenization.tokenizer import open_tokenizers
+from nmt.tokenization.tokenizer import Tokenizer, open_tokenizers
 
 Lines = list[list[str]]
 """The sentences of the source and of the target."""
-_NAME = "words"
-"""Stands in messages alone."""
 Sentences = list[list[Sentence]]
+Opener = Callable[[], tuple[Tokenizer, Tokenizer]]
+"""Opens the stage's tokenizers of source and target."""
 
 
 def own_process(setting: Setting) -> Tasks:
     """Read the text, and make the ways."""
-    data, settings = setting.data, setting.tokenizer.splitting
+    data = setting.data
+    opener = partial(open_tokenizers, setting.words, setting.tokenizer.splitting, *data.languages)
     pairs = read_training_pairs(setting.raw, data.train, *data.languages)
     lines = [side[: setting.sizes.lines] for side in (pairs.src, pairs.trg)]
     return {
-        "one_process": partial(_lap, partial(one_process, data, settings), lines),
-        "two_processes": partial(_lap, partial(two_processes, data, settings), lines),
+        "one_process": partial(_lap, partial(one_process, opener), lines),
+        "two_processes": partial(_lap, partial(two_processes, opener), lines),
         "plain": partial(_lap, partial(plain, data), lines),
     }
 
 
-def one_process(data: DataSettings, settings: SpacySplitting, lines: Lines) -> Sentences:
+def one_process(opener: Opener, lines: Lines) -> Sentences:
     """Split one side after the other with the stage's tokenizers."""
-    both = zip(open_tokenizers(_NAME, settings, *data.languages), lines, strict=True)
+    both = zip(opener(), lines, strict=True)
     return [[tokenizer(line) for line in side] for tokenizer, side in both]
 
 
-def two_processes(data: DataSettings, settings: SpacySplitting, lines: Lines) -> Sentences:
+def two_processes(opener: Opener, lines: Lines) -> Sentences:
     """Split a side in each of two processes, which begin as copies of this one."""
     with ProcessPoolExecutor(len(lines), multiprocessing.get_context("fork")) as pool:
-        return list(pool.map(partial(_one_side, data, settings), range(len(lines)), lines))
+        return list(pool.map(partial(_one_side, opener), range(len(lines)), lines))
 
 
 def plain(data: DataSettings, lines: Lines) -> Sentences:
@@ -57,10 +57,8 @@ def plain(data: DataSettings, lines: Lines) -> Sentences:
     return found
 
 
-def _one_side(
-    data: DataSettings, settings: SpacySplitting, number: int, lines: list[str]
-) -> list[Sentence]:
-    tokenizer = open_tokenizers(_NAME, settings, *data.languages)[number]
+def _one_side(opener: Opener, number: int, lines: list[str]) -> list[Sentence]:
+    tokenizer = opener()[number]
     return [tokenizer(line) for line in lines]
 
 
