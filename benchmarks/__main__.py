@@ -7,7 +7,7 @@ Writes
     OUT/results.png     a picture of them
     PAGE                its table of figures
 
-It takes some ten to twenty minutes on two cores; with --to-bleu, several more.
+It takes about thirteen minutes on two cores; with --to-bleu, six more.
 
 Example:
     python -m benchmarks --out benchmarks --page docs/performance.md
@@ -29,6 +29,7 @@ from benchmarks.command import (
     measure,
 )
 from benchmarks.decoding import decoding
+from benchmarks.floor import floor
 from benchmarks.growth import growth
 from benchmarks.runs import runs
 from benchmarks.threads import threads
@@ -39,6 +40,7 @@ from nmt import script
 
 PARTS: dict[str, Part] = {
     "training": training,
+    "floor": floor,
     "decoding": decoding,
     "growth": growth,
     "tokenization": tokenization,

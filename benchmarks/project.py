@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from benchmarks.figures import Lap
 from benchmarks.setting import Setting
@@ -175,6 +176,26 @@ def trainer_step(trainer: Trainer, batch: Batch) -> Tensor:
     """Take one step of a training; return the loss."""
     rate = trainer.settings.learning_rate
     return trainer._step(batch.to(trainer.device), rate, None)
+
+
+def loss_and_optimizer(trainer: Trainer, tokens: int, target_size: int) -> Callable[[], Lap]:
+    """Return a contender that takes a training step's loss over logits and its update alone."""
+    logits = torch.randn(tokens, target_size, device=trainer.device, requires_grad=True)
+    gold = torch.randint(target_size, (tokens,), device=trainer.device)
+    weights = list(trainer.model.parameters())
+
+    def run() -> Lap:
+        began = time.perf_counter()
+        logits.grad = None
+        for weight in weights:
+            weight.grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
+        loss = cross_entropy(logits, gold)
+        loss.backward()  # type: ignore[no-untyped-call]
+        trainer.optimizer.step()
+        float(loss.detach())
+        return Lap(time.perf_counter() - began, tokens)
+
+    return run
 
 
 def train_epochs(trainer: Trainer, corpora: Corpora) -> Iterator[float]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from nmt.corpus.settings import DataSettings
 from nmt.evaluation.settings import EvaluationSettings
@@ -33,6 +34,7 @@ class Sizes:
         alone: whether each cost of growth is measured in a fresh process.
         bleu: validation BLEU that a training is timed to.
         bleu_epochs: epochs in which its learning rate falls to zero.
+        bleu_precision: of its products: float32 or bfloat16.
     """
 
     rounds: int
@@ -54,6 +56,7 @@ class Sizes:
     alone: bool
     bleu: float
     bleu_epochs: int
+    bleu_precision: Literal["float32", "bfloat16"]
 
 
 FULL = Sizes(
@@ -75,7 +78,8 @@ FULL = Sizes(
     long_sentences=64,
     alone=True,
     bleu=33.0,
-    bleu_epochs=2,
+    bleu_epochs=3,
+    bleu_precision="bfloat16",
 )
 
 QUICK = Sizes(
@@ -98,6 +102,7 @@ QUICK = Sizes(
     alone=False,
     bleu=0.0,
     bleu_epochs=1,
+    bleu_precision="float32",
 )
 
 

@@ -36,12 +36,14 @@ def train_to_bleu(setting: Setting) -> Course:
     anew = replace(setting, tokens=setting.work / "anew", vocab=setting.work / "anew-vocab")
     make_corpus(anew)
     preparing = time.perf_counter() - began
-    training = training_settings(anew).model_copy(update={"epochs": setting.sizes.bleu_epochs})
+    sizes = setting.sizes
+    training = training_settings(anew).model_copy(update={"epochs": sizes.bleu_epochs})
+    compute = compute_settings(anew).model_copy(update={"precision": sizes.bleu_precision})
     corpus = read_corpus(anew, training.max_length)
-    trainer = new_trainer(default_model(anew), corpus, training, compute_settings(anew))
+    trainer = new_trainer(default_model(anew), corpus, training, compute)
     found: list[float] = []
     for bleu in train_epochs(trainer, corpus.corpora):
         found.append(bleu)
-        if bleu >= setting.sizes.bleu:
+        if bleu >= sizes.bleu:
             break
     return Course(preparing, time.perf_counter() - began, tuple(found))

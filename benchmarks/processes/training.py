@@ -5,13 +5,14 @@ from functools import partial
 import torch
 
 from benchmarks.arithmetic import lengths_of, multiply_adds, own_shapes, products, square
-from benchmarks.figures import Run
+from benchmarks.figures import Lap, Run
 from benchmarks.project import (
     Context,
     Corpus,
     any_model,
     compute_settings,
     default_model,
+    loss_and_optimizer,
     new_trainer,
     read_corpus,
     spread_batches,
@@ -72,6 +73,30 @@ def own_process(setting: Setting) -> Tasks:
     tasks["square"] = square(setting.sizes.square, device)
     tasks["own_shapes"] = own_shapes(products(model, corpus.sizes[1], middle), device)
     return {**tasks, "multiply_adds": partial(multiply_adds, model, corpus, plan)}
+
+
+def floor_process(setting: Setting) -> Tasks:
+    """Make this project's decoders, and apart from them what any code for them needs."""
+    device = prepare(compute_settings(setting))
+    settings = _tutorial_training(setting)
+    corpus = read_corpus(setting, settings.max_length)
+    plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
+    middle = lengths_of(corpus, [plan[len(plan) // 2]])
+    tokens = int(middle.trg.sum())
+    tasks: dict[str, Run] = {}
+    for name in DECODERS:
+        model = _decoder(setting, name)
+        bare = own_shapes(products(model, corpus.sizes[1], middle), device)
+        trainer = new_trainer(model, corpus, settings, compute_settings(setting))
+        tasks[name] = _contender(setting, corpus, model, settings)
+        tasks[f"{name}_products"] = partial(_for_tokens, bare, tokens)
+        tasks[f"{name}_loss"] = loss_and_optimizer(trainer, tokens, corpus.sizes[1])
+    return tasks
+
+
+def _for_tokens(run: Run, tokens: int) -> Lap:
+    """Let a contender run whose work is a step for so many target tokens."""
+    return Lap(run().seconds, tokens)
 
 
 def _tutorial_training(setting: Setting) -> TrainingSettings:

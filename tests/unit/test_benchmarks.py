@@ -60,6 +60,7 @@ WANTED = {
         "no_attention", "between_layers", "fed_back", "default_of_bound", "transformer",
         "no_attention_same_settings", "loop_speed", "loop_additive_speed", "default_speed",
     },
+    "floor": {"no_attention_ceiling", "between_layers_products", "fed_back_loss"},
     "decoding": {"batched_greedy", "beam5", "one_at_a_time_speed", "beam5_speed"},
     "growth": {
         "corpus_4x_peak", "corpus_16x_peak", "corpus_16x_anonymous", "corpus_16x_time",
