@@ -230,6 +230,35 @@ def compare(
         raise typer.Exit(2)
 
 
+@app.command()
+def tune(
+    model: Annotated[str, typer.Argument(help="trained model, such as additive")],
+    beam: Annotated[list[int] | None, typer.Option(min=1, help="width to try; repeatable")] = None,
+    length_penalty: Annotated[
+        list[float] | None, typer.Option(min=0, help="length penalty to try; repeatable")
+    ] = None,
+    replace_unknown: Annotated[
+        bool, typer.Option("--replace-unknown", help="try with <unk> kept and replaced")
+    ] = False,
+    ensemble: Annotated[
+        bool, typer.Option("--ensemble", help="let all seeds translate together")
+    ] = False,
+    out: OutOption = None,
+) -> None:
+    """Compare ways to search on the validation set; nothing else is changed.
+
+    What is not given is as in params.yaml. The scores are means over grid.seeds ± the sample
+    standard deviation. Put the best into the `decoding` section.
+
+    Example: nmt tune additive --beam 1 --beam 5 --length-penalty 0.6 --length-penalty 1
+    """
+    from nmt.tune import Ways, as_text
+    from nmt.tune import tune as try_all
+
+    ways = Ways(beam or (), length_penalty or (), (False, True) if replace_unknown else ())
+    _give(as_text(list(try_all(project_root(), model, ways, ensemble=ensemble))), out)
+
+
 @results.command("add")
 def add_results(
     params_file: Annotated[
