@@ -102,6 +102,31 @@ def multiply_adds(model: RecurrentSettings, corpus: Corpus, plan: list[Numbers])
     return total / float(lengths.trg.sum())
 
 
+@dataclass(frozen=True)
+class Activation:
+    """Values that a sigmoid or tanh is taken of, in so many steps that can't be done at once."""
+
+    count: int
+    steps: int
+
+
+def activations(model: RecurrentSettings, lengths: Lengths) -> list[Activation]:
+    """Return all sigmoids and tanhs of the forward pass over one batch: gates and attention."""
+    gates = _GATES[model.cell] * model.hidden
+    found = []
+    for layers, side in (
+        (model.encoder_layers, lengths.src),
+        (model.decoder_layers, lengths.trg),
+    ):
+        found += layers * [Activation(int(side.sum()) * gates, int(side.max()))]
+    if model.attention == "additive":
+        fed_back = model.context == "fed_back"
+        asked = model.decoder_layers if fed_back else 1
+        steps = int(lengths.trg.max()) if fed_back else 1
+        found.append(Activation(asked * lengths.pairs * model.hidden, steps))
+    return found
+
+
 def _layers(
     model: RecurrentSettings,
     width: int,
@@ -193,6 +218,28 @@ def own_shapes(found: list[Product], device: torch.device) -> Run:
             out = left.t() @ result
         _wait(out)
         return Lap(time.perf_counter() - began, TRAINING * sum(p.count for p in shared))
+
+    return run
+
+
+def bare_tanh(found: list[Activation], device: torch.device) -> Run:
+    """Return a contender that takes as many tanhs as a training step has, and their gradients.
+
+    A sigmoid costs about as much, and stands as a tanh.
+    """
+    values = [
+        (torch.randn(a.count, device=device).chunk(a.steps), torch.ones(a.count, device=device))
+        for a in found
+    ]
+
+    def run() -> Lap:
+        began = time.perf_counter()
+        out = torch.zeros(())
+        for chunks, gradient in values:
+            for part, above in zip(chunks, gradient.chunk(len(chunks)), strict=True):
+                out = torch.ops.aten.tanh_backward(above, part.tanh())
+        _wait(out)
+        return Lap(time.perf_counter() - began, sum(a.count for a in found))
 
     return run
 

@@ -1,10 +1,11 @@
-"""What no code with these products can do without, at the loop's sizes: the least time of a step.
+"""What no code for these models can do without, at the loop's sizes: the least time of a step.
 
-For each decoder the matrix products of a training step alone, at the rate that products of these
-very shapes reach here, recurrent ones in as many steps as they need; and the loss over the
-vocabulary with the optimizer's step alone, which both sides have in common. Gates, tanh, softmax of
-attention, embeddings, gathering of batches and clipping are left out, so no training gets there.
-The ratio to the loop is thus a ceiling of what `benchmarks.training` can show.
+Of each decoder, alone: the matrix products of a training step, at the rate that products of these
+very shapes reach here, recurrent ones in as many steps as they need; the sigmoids and tanhs of
+gates and of additive attention with their gradients; and the loss over the vocabulary with the
+optimizer's step, which both sides have in common. Sums, softmax of attention, embeddings, the
+making of batches and clipping are left out, so no training gets there. The ratio to the loop is
+thus a ceiling of what `benchmarks.training` can show.
 
 Example:
     python -m benchmarks.floor
@@ -24,10 +25,17 @@ from nmt import script
 
 Laps = dict[str, list[Lap]]
 
+PARTS = {
+    "products": "products",
+    "gates": "sigmoids and tanhs",
+    "loss": "loss and optimizer",
+}
+"""What is timed alone, and what it is called."""
+
 
 def floor(setting: Setting) -> list[Figure]:
     """Time the loops, this project's decoders, and what is in any of them, in turn."""
-    bare = [f"{name}_{part}" for name in DECODERS for part in ("products", "loss")]
+    bare = [f"{name}_{part}" for name in DECODERS for part in PARTS]
     with ExitStack() as stack:
         usual = stack.enter_context(Worker(partial(usual_process, setting), stage=False))
         own = stack.enter_context(Worker(partial(floor_process, setting)))
@@ -39,19 +47,18 @@ def floor(setting: Setting) -> list[Figure]:
 
 def _figures(name: str, laps: Laps) -> list[Figure]:
     _, loop = DECODERS[name]
-    whole, of_loop, products, loss = (
-        [lap.seconds / lap.work for lap in laps[key]]
-        for key in (name, loop, f"{name}_products", f"{name}_loss")
-    )
-    least = [a + b for a, b in zip(products, loss, strict=True)]
-    said = f"decoder {name}, the loop's sizes: "
+    times = {key: [lap.seconds / lap.work for lap in found] for key, found in laps.items()}
+    alone = {part: times[f"{name}_{part}"] for part in PARTS}
+    least = [sum(each) for each in zip(*alone.values(), strict=True)]
+    said = f"decoder {name}, the loop's sizes"
+    ceiling = f"{said}: time of the {LOOPS[loop]}, to that of these parts alone"
     return [
-        ratio(f"{name}_ceiling", f"{said}{LOOPS[loop]}'s time, to that of products, loss and "
-              "optimizer alone", of_loop, least),
-        figure(f"{name}_products", f"{said}share of products alone in the time of a step", "share",
-               [median(products) / median(whole)]),
-        figure(f"{name}_loss", f"{said}share of loss and optimizer alone", "share",
-               [median(loss) / median(whole)]),
+        ratio(f"{name}_ceiling", ceiling, times[loop], least),
+        *(
+            figure(f"{name}_{part}", f"{said}: time of {meaning} alone", "of a step",
+                   [median(alone[part]) / median(times[name])])
+            for part, meaning in PARTS.items()
+        ),
     ]  # fmt: skip
 
 

@@ -4,7 +4,15 @@ from functools import partial
 
 import torch
 
-from benchmarks.arithmetic import lengths_of, multiply_adds, own_shapes, products, square
+from benchmarks.arithmetic import (
+    activations,
+    bare_tanh,
+    lengths_of,
+    multiply_adds,
+    own_shapes,
+    products,
+    square,
+)
 from benchmarks.figures import Lap, Run
 from benchmarks.project import (
     Context,
@@ -86,10 +94,14 @@ def floor_process(setting: Setting) -> Tasks:
     tasks: dict[str, Run] = {}
     for name in DECODERS:
         model = _decoder(setting, name)
-        bare = own_shapes(products(model, corpus.sizes[1], middle), device)
+        bare = {
+            "products": own_shapes(products(model, corpus.sizes[1], middle), device),
+            "gates": bare_tanh(activations(model, middle), device),
+        }
         trainer = new_trainer(model, corpus, settings, compute_settings(setting))
         tasks[name] = _contender(setting, corpus, model, settings)
-        tasks[f"{name}_products"] = partial(_for_tokens, bare, tokens)
+        for part, run in bare.items():
+            tasks[f"{name}_{part}"] = partial(_for_tokens, run, tokens)
         tasks[f"{name}_loss"] = loss_and_optimizer(trainer, tokens, corpus.sizes[1])
     return tasks
 

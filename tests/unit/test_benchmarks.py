@@ -21,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import PARTS
-from benchmarks.arithmetic import Lengths, products
+from benchmarks.arithmetic import Activation, Lengths, activations, products
 from benchmarks.command import Options, measure
 from benchmarks.corpora import join_and_cut, of_one_length, prepared, repeated
 from benchmarks.figures import Figure, Lap, combined, rate, speed_ratio
@@ -60,7 +60,7 @@ WANTED = {
         "no_attention", "between_layers", "fed_back", "default_of_bound", "transformer",
         "no_attention_same_settings", "loop_speed", "loop_additive_speed", "default_speed",
     },
-    "floor": {"no_attention_ceiling", "between_layers_products", "fed_back_loss"},
+    "floor": {"no_attention_ceiling", "between_layers_products", "fed_back_gates"},
     "decoding": {"batched_greedy", "beam5", "one_at_a_time_speed", "beam5_speed"},
     "growth": {
         "corpus_4x_peak", "corpus_16x_peak", "corpus_16x_anonymous", "corpus_16x_time",
@@ -232,6 +232,19 @@ def test_padding_counts_in_no_product() -> None:
     together = Lengths(np.array([3, 7], np.int32), np.array([4, 9], np.int32))
     counts = [sum(p.count for p in products(settings, 50, of)) for of in (*alone, together)]
     assert counts[0] + counts[1] == counts[2]
+
+
+def test_sigmoids_and_tanhs_are_counted_by_step() -> None:
+    """By hand: three GRU layers a side of width 12, three gates, 3 source and 4 target tokens."""
+    lengths = Lengths(np.array([3], np.int32), np.array([4], np.int32))
+    gates = 3 * [Activation(3 * 36, 3)] + 3 * [Activation(4 * 36, 4)]
+    attention: dict[Context, list[Activation]] = {
+        "none": [],
+        "between_layers": [Activation(3 * 4 * 12, 1)],
+        "fed_back": [Activation(3 * 3 * 4 * 12, 4)],
+    }
+    for context, asked in attention.items():
+        assert activations(tutorial_model(SHAPE, context), lengths) == gates + asked
 
 
 # Corpora
