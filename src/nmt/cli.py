@@ -21,9 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-results = typer.Typer(
-    help="Keep the table of results, docs/results.csv and docs/results.md.", no_args_is_help=True
-)
+results = typer.Typer(help="Keep docs/results.csv and docs/results.md.", no_args_is_help=True)
 app.add_typer(results, name="results")
 
 OutOption = Annotated[Path | None, typer.Option(help="file to write; standard output if not given")]
@@ -233,30 +231,23 @@ def compare(
 @app.command()
 def tune(
     model: Annotated[str, typer.Argument(help="trained model, such as additive")],
-    beam: Annotated[list[int] | None, typer.Option(min=1, help="width to try; repeatable")] = None,
-    length_penalty: Annotated[
-        list[float] | None, typer.Option(min=0, help="length penalty to try; repeatable")
-    ] = None,
-    replace_unknown: Annotated[
-        bool, typer.Option("--replace-unknown", help="try with <unk> kept and replaced")
-    ] = False,
-    ensemble: Annotated[
-        bool, typer.Option("--ensemble", help="let all seeds translate together")
-    ] = False,
+    beam: Annotated[list[int] | None, typer.Option(min=1, help="width; repeatable")] = None,
+    length_penalty: Annotated[list[float] | None, typer.Option(min=0, help="repeatable")] = None,
+    replace_unknown: Annotated[bool, typer.Option("--replace-unknown", help="both ways")] = False,
+    ensemble: Annotated[bool, typer.Option("--ensemble", help="all seeds together")] = False,
     out: OutOption = None,
 ) -> None:
-    """Compare ways to search on the validation set; nothing else is changed.
+    """Compare ways to search on the validation set; what is not given is as in params.yaml.
 
-    What is not given is as in params.yaml. The scores are means over grid.seeds ± the sample
-    standard deviation. Put the best into the `decoding` section.
+    Scores: mean ± sample standard deviation over the seeds. Nothing in the project is changed.
 
     Example: nmt tune additive --beam 1 --beam 5 --length-penalty 0.6 --length-penalty 1
     """
-    from nmt.tune import Ways, as_text
-    from nmt.tune import tune as try_all
+    from nmt import tune as search
 
-    ways = Ways(beam or (), length_penalty or (), (False, True) if replace_unknown else ())
-    _give(as_text(list(try_all(project_root(), model, ways, ensemble=ensemble))), out)
+    ways = search.Ways(beam or (), length_penalty or (), (False, True) if replace_unknown else ())
+    found = search.tune(project_root(), model, ways, ensemble=ensemble)
+    _give(search.as_text(list(found)), out)
 
 
 @results.command("add")
