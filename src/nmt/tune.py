@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import fmean
 
 from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
@@ -23,6 +23,7 @@ from nmt.evaluation.settings import EvaluationSettings
 from nmt.grid import GridSettings
 from nmt.params import Params
 from nmt.prepared import Prepared
+from nmt.report.quality import TITLES, Cell
 
 log = logging.getLogger(__name__)
 
@@ -50,9 +51,8 @@ class Ways:
             self.penalties or (usual.length_penalty,),
             self.replace or (usual.replace_unknown,),
         ):
-            yield usual.model_copy(
-                update={"beam": beam, "length_penalty": penalty, "replace_unknown": replace}
-            )
+            way = {"beam": beam, "length_penalty": penalty, "replace_unknown": replace}
+            yield DecodingSettings.model_validate(usual.model_dump() | way)
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class Tried:
     decoding: DecodingSettings
     scores: tuple[SetScores, ...]
 
-    def mean(self, metric: str) -> float:
-        """Return the mean over the seeds."""
-        return mean(getattr(score, metric) for score in self.scores)
+    def cell(self, metric: str) -> Cell:
+        """Return the scores by one metric."""
+        return Cell(tuple(getattr(score, metric) for score in self.scores))
 
-    def spread(self, metric: str) -> float | None:
-        """Return the sample standard deviation over the seeds; None for one."""
-        values = [getattr(score, metric) for score in self.scores]
-        return stdev(values) if len(values) > 1 else None
+    @property
+    def mean_bleu(self) -> float:
+        """What ways are ranked by: BLEU of text, the mean over the seeds."""
+        return fmean(score.bleu for score in self.scores)
 
 
 def tune(root: Path, model: str, ways: Ways, *, ensemble: bool = False) -> Iterator[Tried]:
@@ -150,22 +150,18 @@ def _score(
 
 def as_text(found: Sequence[Tried]) -> str:
     """Return a table of all ways in their order; the best by BLEU is marked."""
-    best = max(found, key=lambda tried: tried.mean("bleu"))
+    best = max(found, key=lambda tried: tried.mean_bleu)
+    titles = " | ".join(TITLES[metric] for metric in _SCORED)
     lines = [
-        "| beam | length penalty | unknown words | BLEU | BLEU on tokens | chrF | |",
+        f"| beam | length penalty | unknown words | {titles} | |",
         "| ---: | ---: | --- | ---: | ---: | ---: | --- |",
     ]
     for tried in found:
         decoding = tried.decoding
         unknown = "replaced" if decoding.replace_unknown else "kept"
-        scores = " | ".join(_cell(tried, metric) for metric in _SCORED)
+        scores = " | ".join(tried.cell(metric).text() for metric in _SCORED)
         mark = "best" if tried is best else ""
         lines.append(
             f"| {decoding.beam} | {decoding.length_penalty:g} | {unknown} | {scores} | {mark} |"
         )
     return "\n".join(lines) + "\n"
-
-
-def _cell(tried: Tried, metric: str) -> str:
-    spread = tried.spread(metric)
-    return f"{tried.mean(metric):.2f}" + ("" if spread is None else f" ± {spread:.2f}")
