@@ -5,6 +5,7 @@ The choice must not be made on a test set, and training's own figures are of gre
 
 import itertools
 import logging
+import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,8 @@ class Tried:
     @property
     def mean_bleu(self) -> float:
         """What ways are ranked by: BLEU of text, the mean over the seeds."""
-        return fmean(score.bleu for score in self.scores)
+        known = self.cell("bleu").known
+        return fmean(known) if known else -math.inf
 
 
 def tune(root: Path, model: str, ways: Ways, *, ensemble: bool = False) -> Iterator[Tried]:
