@@ -99,8 +99,8 @@ def measure(parts: Mapping[str, Part], options: Options) -> None:
 
 
 def _write(results: Results, out: Path, page: Path | None) -> None:
-    whole = results.added_to(out / RESULTS_FILE)
-    whole.write(out / RESULTS_FILE)
+    results.added_to(out / RESULTS_FILE).write(out / RESULTS_FILE)
+    whole = Results.read(out / RESULTS_FILE)  # rounded, so that the file alone gives the same page
     draw(whole, out / PICTURE_FILE)
     if page is not None:
         fill_in(page, whole)

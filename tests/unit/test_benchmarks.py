@@ -24,7 +24,7 @@ from benchmarks.__main__ import PARTS
 from benchmarks.arithmetic import Activation, Lengths, activations, products
 from benchmarks.command import Options, measure
 from benchmarks.corpora import join_and_cut, of_one_length, prepared, repeated
-from benchmarks.figures import Figure, Lap, combined, rate, speed_ratio
+from benchmarks.figures import RATIO, Figure, Lap, combined, rate, speed_ratio
 from benchmarks.processes.profile import operations
 from benchmarks.profile import table as profile_table
 from benchmarks.project import (
@@ -432,6 +432,22 @@ def test_measuring_writes_results_picture_and_page(
     assert "| `training.speed` | 1,234 target tokens/s | 1,000 … 2,000 | how fast |" in text
     assert "these figures mean nothing" in text, "it was a quick look"
     assert (tmp_path / "out" / "results.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_is_what_the_file_of_results_alone_gives(
+    tmp_path: Path, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_mirror(tmp_path / "mirror")
+    monkeypatch.setenv("MULTI30K_MIRROR", str(tmp_path / "mirror"))
+    page, copy = tmp_path / "page.md", tmp_path / "copy.md"
+    for path in (page, copy):
+        path.write_text(f"{BEGIN}\n{END}\n")
+    # 0.563 as it is, 0.562 as it is kept: 0.5625
+    figures = [Figure("a", "what a is", RATIO, 1.0, 0.56254, 2.0)]
+    options = Options(PARAMS, quick=True, out=tmp_path / "out", page=page)
+    measure({"training": lambda _: figures}, options)
+    fill_in(copy, Results.read(tmp_path / "out" / "results.json"))
+    assert copy.read_text() == page.read_text()
 
 
 def test_a_page_without_marks_is_an_error(tmp_path: Path) -> None:
