@@ -16,7 +16,7 @@ from nmt.compute import ComputeSettings
 from nmt.corpus.settings import DataSettings
 from nmt.decoding.job import Job, translate_tests
 from nmt.decoding.settings import DecodingSettings
-from nmt.ensembles import Seed, in_words
+from nmt.ensembles import Seed, in_words, stage_address
 from nmt.errors import ModelError, ParamsError
 from nmt.evaluation.evaluate import Evaluation, evaluate_model
 from nmt.evaluation.scores import SetScores
@@ -102,11 +102,10 @@ def tune(root: Path, model: str, ways: Ways, *, ensemble: bool = False) -> Itera
         raise ParamsError("an ensemble takes two seeds at least; grid.seeds has one")
     seeds: list[Seed] = [grid.seeds] if ensemble else list(grid.seeds)
     for seed in grid.seeds:
-        if not (root / "models" / model / str(seed)).is_dir():
-            raise ModelError(
-                f"{root / 'models' / model / str(seed)}: no such folder; run `dvc repro "
-                f"train@{model}-{seed}`, or `dvc pull` it"
-            )
+        folder = root / "models" / model / str(seed)
+        if not folder.is_dir():
+            stage = stage_address("train", model, seed)
+            raise ModelError(f"{folder}: no such folder; run `dvc repro {stage}`, or `dvc pull` it")
     for decoding in ways.settings(usual):
         scores = tuple(_score(root, values, model, seed, decoding) for seed in seeds)
         yield Tried(decoding, scores)
