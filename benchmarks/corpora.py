@@ -13,7 +13,7 @@ from nmt.corpus.raw import raw_path
 from nmt.corpus.settings import DataSettings
 from nmt.corpus.tokens import Sentence, read_parallel, tokens_path, write_tokens
 from nmt.download.corpus import download_corpus
-from nmt.params import Params
+from nmt.params_files import read_params
 from nmt.tokenization.corpus import tokenize_corpus
 from nmt.vocab.build import Folders, build_vocabularies
 
@@ -35,7 +35,7 @@ def prepared(params: Path, root: Path, sizes: Sizes) -> Iterator[Setting]:
     """
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as name:
         folder = Path(name)
-        data = Params.read(params).section("data", DataSettings)
+        data = read_params(params).section("data", DataSettings)
         raw = root / "data" / "raw"
         names = [raw_path(raw, split, side) for split in data.splits for side in data.languages]
         if not all(path.is_file() for path in names):

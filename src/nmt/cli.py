@@ -11,7 +11,6 @@ import typer
 from nmt import script
 from nmt.errors import NmtError, ParamsError
 from nmt.files import write_text
-from nmt.params import Params
 
 app = typer.Typer(
     help="Look after a project: its params, its runs, its history.",
@@ -84,25 +83,25 @@ def params(
 
 @app.command("check-params")
 def check_params(path: script.ParamsOption = Path("params.yaml")) -> None:
-    """Check the whole params file."""
+    """Check a params file, with what it builds on."""
+    from nmt.params_files import read_params
     from nmt.settings import check
 
-    found = Params.read(path if path.is_absolute() else project_root() / path)
-    check(found)
+    check(read_params(path if path.is_absolute() else project_root() / path))
     typer.echo(f"{path}: ok")
 
 
 @app.command("use-params")
 def use_params(
-    path: Annotated[Path, typer.Argument(help="whole params file, such as params/best.yaml")],
+    path: Annotated[Path, typer.Argument(help="params file, such as params/best.yaml")],
 ) -> None:
-    """Check a params file and copy it over params.yaml, if git holds what stands there."""
+    """Check a params file and put it in place of params.yaml, if git holds what stands there."""
     from nmt.use_params import PARAMS
     from nmt.use_params import use_params as use
 
     root = project_root()
     if use(root, path if path.is_absolute() else root / path):
-        typer.echo(f"{PARAMS}: now a copy of {path}; the way back: git restore {PARAMS}")
+        typer.echo(f"{PARAMS}: now has the values of {path}; the way back: git restore {PARAMS}")
     else:
         typer.echo(f"{PARAMS}: equals {path}")
 

@@ -1,11 +1,10 @@
 """Another params file put in the place of params.yaml, which the stages read."""
 
-import shutil
 from pathlib import Path
 
 from nmt.errors import ParamsError
-from nmt.files import replacing
-from nmt.params import Params
+from nmt.files import read_text, write_text
+from nmt.params_files import made_of, read_params, whole_text
 from nmt.provenance.git import run_git
 from nmt.settings import check
 
@@ -13,23 +12,38 @@ PARAMS = "params.yaml"
 
 
 def use_params(root: Path, file: Path) -> bool:
-    """Copy a whole params file over params.yaml; return whether that changed anything.
+    """Put a params file in the place of params.yaml; return whether that changed anything.
 
     Raises:
         ParamsError: the file is not in order, or params.yaml holds what git does not.
     """
-    check(Params.read(file))
+    check(read_params(file))
     path = root / PARAMS
-    if path.is_file() and path.read_bytes() == file.read_bytes():
+    text = whole_text(file, _name(root, file))
+    if path.is_file() and read_text(path) == text:
         return False
-    if path.exists() and not _held(root):
+    if path.exists() and not (_held(root) or _made(root)):
         raise ParamsError(
             f"{path}: holds changes that are in no commit, and {file.name} would take their place; "
             f"commit them, or drop them by `git restore {PARAMS}`"
         )
-    with replacing(path) as copy:
-        shutil.copyfile(file, copy)
+    write_text(path, text)
     return True
+
+
+def _name(root: Path, file: Path) -> str:
+    path, root = file.resolve(), root.resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def _made(root: Path) -> bool:
+    """Tell whether params.yaml is what a short file of the project makes, and can make again."""
+    text = read_text(root / PARAMS)
+    name = made_of(text)
+    try:
+        return name is not None and whole_text(root / name, name) == text
+    except ParamsError:
+        return False
 
 
 def _held(root: Path) -> bool:

@@ -16,7 +16,7 @@ def test_another_params_file_is_run_and_its_results_can_be_left_again(world: Wor
     text = (world.root / "params.yaml").read_text(encoding="utf-8")
     path.write_text(text.replace("dpi: 50", "dpi: 60"), encoding="utf-8")
     output = world.run("make", "repro", "PARAMS=params/other.yaml")
-    assert "params.yaml: now a copy of params/other.yaml" in output
+    assert "params.yaml: now has the values of params/other.yaml" in output
     assert stages_run(output) == ["plot", "report"]
     assert world.files(*MADE) != before
 

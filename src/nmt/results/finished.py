@@ -1,5 +1,6 @@
 """The finished run in the working tree: is it whole and up to date, and what are its rows?"""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from nmt.errors import DataError, NmtError
 from nmt.files import read_json, read_jsonl
 from nmt.history.runs import read_runs
 from nmt.params import Params
+from nmt.params_files import chain, read_params
 from nmt.provenance.git import CODE_AND_PARAMS, git_state
 from nmt.report.tables import SCORE_COLUMNS, TEST_COLUMNS
 from nmt.results.minutes import Training, training
@@ -86,7 +88,7 @@ def _relative(root: Path, params_file: Path) -> str:
 
 def _check_params(root: Path, name: str, again: str) -> None:
     """Check that a params file has the values of the one that the stages read."""
-    wanted, found = (_values(Params.read(root / file)) for file in (name, PARAMS))
+    wanted, found = (_values(read_params(root / file)) for file in (name, PARAMS))
     for key in sorted(wanted.keys() | found.keys()):
         if wanted.get(key) != found.get(key):
             said, here = (text(v[key]) if key in v else "missing" for v in (wanted, found))
@@ -180,12 +182,13 @@ def _sum(minutes: Sequence[float | None]) -> float | None:
 
 
 def _commit(root: Path, params_file: str) -> str:
-    """Name the commit of the code and of a params file.
+    """Name the commit of the code, of a params file and of those that it builds on.
 
     params.yaml itself counts only if it is that file: a run of another one may have put its
     values there.
     """
     commit = git_state(root).commit
     paths = [path for path in CODE_AND_PARAMS if path not in (PARAMS, "params")]
-    changed = any(changed_since(root, "HEAD", path) for path in [*paths, params_file])
+    files = [os.path.relpath(file, root) for file in chain(root / params_file)]
+    changed = any(changed_since(root, "HEAD", path) for path in [*paths, *files])
     return f"{commit}-dirty" if changed and len(commit) == 40 else commit
