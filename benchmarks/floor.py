@@ -17,7 +17,7 @@ from statistics import median
 
 from benchmarks.command import program
 from benchmarks.figures import Figure, Lap, figure, ratio
-from benchmarks.processes.training import DECODERS, LOOPS, floor_process, usual_process
+from benchmarks.processes.training import DECODERS, LOOPS, WARM_UP, floor_process, usual_process
 from benchmarks.rounds import interleave
 from benchmarks.setting import Setting
 from benchmarks.worker import Worker
@@ -41,7 +41,7 @@ def floor(setting: Setting) -> list[Figure]:
         own = stack.enter_context(Worker(partial(floor_process, setting)))
         contenders = {loop: usual.task(loop) for loop in LOOPS}
         contenders |= {name: own.task(name) for name in [*DECODERS, *bare]}
-        laps = interleave(contenders, setting.sizes.rounds, "floor")
+        laps = interleave(contenders, setting.sizes.rounds, "floor", warm_up=WARM_UP)
     return [found for name in DECODERS for found in _figures(name, laps)]
 
 

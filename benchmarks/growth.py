@@ -33,11 +33,11 @@ def growth(setting: Setting) -> list[Figure]:
     tasks, sizes = _tasks(setting), setting.sizes
     if sizes.alone:
         fresh = {name: partial(_in_fresh_process, task) for name, task in tasks.items()}
-        costs = interleave(fresh, sizes.probes, "growth", warm_up=False)
+        costs = interleave(fresh, sizes.probes, "growth", warm_up=0)
     else:
         with Worker(partial(dict, tasks)) as worker:
             shared = {name: worker.task(name) for name in tasks}
-            costs = interleave(shared, sizes.probes, "growth", warm_up=False)
+            costs = interleave(shared, sizes.probes, "growth", warm_up=0)
     return [*_by_corpus(setting, costs), *_by_width(setting, costs), *_by_length(setting, costs),
             *_base(setting, costs)]  # fmt: skip
 

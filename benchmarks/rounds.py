@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def interleave(
-    contenders: Mapping[str, Callable[[], T]], rounds: int, title: str, *, warm_up: bool = True
+    contenders: Mapping[str, Callable[[], T]], rounds: int, title: str, *, warm_up: int = 1
 ) -> dict[str, list[T]]:
     """Let all contenders run in turn: A B C, A B C, …
 
@@ -19,16 +19,15 @@ def interleave(
         contenders: by name; each does its work and tells what it took.
         rounds: how often each is measured.
         title: what the progress bar says.
-        warm_up: whether there is one round before, which is not measured.
+        warm_up: rounds before, which are not measured.
 
     Returns:
         what each told, in the order of the rounds.
     """
     told: dict[str, list[T]] = {name: [] for name in contenders}
-    first = -1 if warm_up else 0
-    total = (rounds - first) * len(contenders)
+    total = (warm_up + rounds) * len(contenders)
     with tqdm(total=total, desc=title, leave=False, disable=None) as bar:
-        for number in range(first, rounds):
+        for number in range(-warm_up, rounds):
             for name, run in contenders.items():
                 result = run()
                 if number >= 0:

@@ -7,6 +7,7 @@ from typing import Literal
 from nmt.corpus.settings import DataSettings
 from nmt.evaluation.settings import EvaluationSettings
 from nmt.params import Params
+from nmt.params_files import read_params
 from nmt.tokenization.settings import SpacySettings
 
 
@@ -66,7 +67,7 @@ FULL = Sizes(
     batches=6,
     square=2048,
     learning_batches=100,
-    sentences=200,
+    sentences=512,
     lines=None,
     commits=10,
     most_threads=2,
@@ -131,7 +132,7 @@ class Setting:
     @property
     def values(self) -> Params:
         """The content of the params file."""
-        return Params.read(self.params)
+        return read_params(self.params)
 
     @property
     def data(self) -> DataSettings:

@@ -14,10 +14,17 @@ from functools import partial
 
 from benchmarks.command import program
 from benchmarks.figures import Figure, Lap, figure, rate, ratio, speed_ratio
-from benchmarks.processes.training import DECODERS, LOOPS, SAME, own_process, usual_process
-from benchmarks.project import (
-    transformers,
+from benchmarks.processes.training import (
+    DECODERS,
+    LOOPS,
+    SAME,
+    WARM_UP,
+    decoders_process,
+    models_process,
+    same_process,
+    usual_process,
 )
+from benchmarks.project import transformers
 from benchmarks.rounds import interleave
 from benchmarks.setting import Setting
 from benchmarks.worker import Worker
@@ -28,14 +35,18 @@ TOKENS = "target tokens/s"
 
 def training(setting: Setting) -> list[Figure]:
     """Time all contenders in turn."""
-    own_names = [*(loop + SAME for loop in LOOPS), *DECODERS, "default", "square", "own_shapes"]
-    own_names += ["transformer"] if transformers(setting) else []
+    models = ["default", "square", "own_shapes"]
+    models += ["transformer"] if transformers(setting) else []
     with ExitStack() as stack:
         usual = stack.enter_context(Worker(partial(usual_process, setting), stage=False))
-        own = stack.enter_context(Worker(partial(own_process, setting)))
+        same = stack.enter_context(Worker(partial(same_process, setting)))
+        decoders = stack.enter_context(Worker(partial(decoders_process, setting)))
+        own = stack.enter_context(Worker(partial(models_process, setting)))
         contenders = {loop: usual.task(loop) for loop in LOOPS}
-        contenders |= {name: own.task(name) for name in own_names}
-        laps = interleave(contenders, setting.sizes.rounds, "training")
+        contenders |= {loop + SAME: same.task(loop + SAME) for loop in LOOPS}
+        contenders |= {name: decoders.task(name) for name in DECODERS}
+        contenders |= {name: own.task(name) for name in models}
+        laps = interleave(contenders, setting.sizes.rounds, "training", warm_up=WARM_UP)
         a_token: float = own.run("multiply_adds")
     return [*_to_loops(laps), *_to_bound(laps, a_token), *_speeds(laps)]
 

@@ -49,6 +49,12 @@ LOOPS = {
 SAME = "_same_settings"
 """Ends the name of a loop that runs in a process with this project's settings."""
 
+WARM_UP = 3
+"""Rounds until the C library has all the memory that a training takes, as after its first batches.
+
+A page that the system has to give first costs more than the work on it.
+"""
+
 DECODERS: dict[str, tuple[Context, str]] = {
     "no_attention": ("none", "loop"),
     "between_layers": ("between_layers", "loop_additive"),
@@ -63,18 +69,30 @@ def usual_process(setting: Setting) -> Tasks:
     return _loops(setting, "", wanted_device(setting))
 
 
-def own_process(setting: Setting) -> Tasks:
-    """Make all others, with this project's settings."""
+def same_process(setting: Setting) -> Tasks:
+    """Make the loops, with all of this project's settings."""
+    return _loops(setting, SAME, prepare(compute_settings(setting)))
+
+
+def decoders_process(setting: Setting) -> Tasks:
+    """Make this project's decoders at the loop's sizes."""
+    prepare(compute_settings(setting))
+    settings = _tutorial_training(setting)
+    corpus = read_corpus(setting, settings.max_length)
+    return {
+        name: _contender(setting, corpus, _decoder(setting, name), settings) for name in DECODERS
+    }
+
+
+def models_process(setting: Setting) -> Tasks:
+    """Make the models of the params, and the bare products that the default model is held to."""
     device = prepare(compute_settings(setting))
-    usual, default = _tutorial_training(setting), training_settings(setting)
+    default = training_settings(setting)
     corpus = read_corpus(setting, default.max_length)
     plan = spread_batches(corpus.pairs, default, setting.sizes.batches)
     model = default_model(setting)
     middle = lengths_of(corpus, [plan[len(plan) // 2]])
-    tasks = _loops(setting, SAME, device) | {
-        name: _contender(setting, corpus, _decoder(setting, name), usual) for name in DECODERS
-    }
-    tasks["default"] = _contender(setting, corpus, model, default)
+    tasks = {"default": _contender(setting, corpus, model, default)}
     for name in transformers(setting)[:1]:
         own = training_settings(setting, name)
         tasks["transformer"] = _contender(setting, corpus, any_model(setting, name), own)

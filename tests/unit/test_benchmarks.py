@@ -290,9 +290,14 @@ def test_contenders_run_in_turn_and_warm_up_first() -> None:
         order.append(name)
         return len(order)
 
-    told = interleave({name: partial(run, name) for name in "ABC"}, 2, "test")
+    contenders = {name: partial(run, name) for name in "ABC"}
+    told = interleave(contenders, 2, "test")
     assert "".join(order) == "ABCABCABC"
     assert told == {"A": [4, 7], "B": [5, 8], "C": [6, 9]}
+    order.clear()
+    assert interleave(contenders, 1, "test", warm_up=2) == {"A": [7], "B": [8], "C": [9]}
+    order.clear()
+    assert interleave(contenders, 1, "test", warm_up=0) == {"A": [1], "B": [2], "C": [3]}
 
 
 TASKS = {
