@@ -31,9 +31,7 @@ def read_params(path: Path) -> Params:
     """
     values: dict[str, Any] = {}
     for file in reversed(chain(path)):
-        own = Params.read(file)
-        changes = {name: own.value(name) for name in own.names() if name != BASE}
-        values = override(values, changes)
+        values = override(values, _sections(file))
     return Params(values, path)
 
 
@@ -71,8 +69,7 @@ def whole_text(path: Path, name: str) -> str:
     yaml.representer.add_representer(type(None), _null)
     values = yaml.load(text)
     for file in reversed(short):
-        own = Params.read(file)
-        _change(values, {key: own.value(key) for key in own.names() if key != BASE})
+        _change(values, _sections(file))
     stream = StringIO()
     yaml.dump(values, stream)
     return f"{_MADE.format(name)}\n{stream.getvalue()}"
@@ -82,6 +79,12 @@ def made_of(text: str) -> str | None:
     """Return the name of the short file that a text was made of; None for any other text."""
     found = re.match(re.escape(_MADE).replace(r"\{\}", "(.+)") + "\n", text)
     return found[1] if found else None
+
+
+def _sections(file: Path) -> dict[str, Any]:
+    """Return what a file says itself, without its base."""
+    found = Params.read(file)
+    return {name: found.value(name) for name in found.names() if name != BASE}
 
 
 def _null(representer: RoundTripRepresenter, _: None) -> ScalarNode:
