@@ -8,6 +8,7 @@ import pytest
 from nmt.errors import ParamsError
 from nmt.params import Params
 from nmt.params_files import read_params, whole_text
+from nmt.run.inputs import flatten
 from nmt.settings import check
 from nmt.use_params import use_params
 from tests.world.project import ROOT
@@ -158,3 +159,17 @@ def test_each_params_file_of_the_project_is_in_order(path: Path, tmp_path: Path)
     made = Params.read(tmp_path / "params.yaml")
     for name in made.names():
         assert made.value(name) == read_params(path).value(name)
+
+
+def test_each_ablation_changes_one_key_of_the_reference() -> None:
+    reference = leaves(ROOT / "params/ablation.yaml")
+    for path in (ROOT / "params/ablations").glob("*.yaml"):
+        found = leaves(path)
+        changed = [key for key in reference | found if found.get(key) != reference.get(key)]
+        assert len(changed) == 1, f"{path.name} changes {changed}"
+
+
+def leaves(path: Path) -> dict[str, object]:
+    """Return every value of a params file by its dotted key."""
+    params = read_params(path)
+    return flatten("", {name: params.value(name) for name in params.names()})
