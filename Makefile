@@ -21,7 +21,7 @@ endif
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-# PARAMS may name a whole params file, which takes the place of params.yaml.
+# PARAMS may name another params file, whole or short, which takes the place of params.yaml.
 repro: $(EDITABLE) ## run every stage that is stale; PARAMS=params/best.yaml for the best parameters
 	@$(if $(PARAMS),$(BIN)/nmt use-params "$(PARAMS)")
 	@$(BIN)/nmt check-params
@@ -38,7 +38,7 @@ lint: $(EDITABLE) ## ruff and mypy alone
 ui: $(EDITABLE) ## show the recorded runs in a browser
 	@$(BIN)/nmt ui
 
-bench: $(EDITABLE) ## measure speed, about sixteen minutes, on a machine that does nothing else
+bench: $(EDITABLE) ## measure speed, about eighteen minutes, on a machine that does nothing else
 	@PATH="$$PWD/$(BIN):$$PATH" python -m benchmarks --out benchmarks --page docs/performance.md
 
 lock: $(EDITABLE) ## write requirements.lock anew, with the newest versions that pyproject.toml allows

@@ -5,6 +5,7 @@ import io
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -29,7 +30,9 @@ from nmt.model.seq2seq import Seq2Seq
 from nmt.model.settings import ModelSettings, RecurrentSettings, read_model
 from nmt.model.store import load_model
 from nmt.seeding import generator, seed_everything
-from nmt.training.corpus import Batch, Numbers, Pairs, encode_pairs, make_batch, plan_batches
+from nmt.training.corpus import Batch, Numbers, Pairs, encode_pairs, plan_batches
+from nmt.training.group import ALONE, Group
+from nmt.training.processes import _joined
 from nmt.training.settings import TeacherForcing, TrainingSettings, read_training
 from nmt.training.state import Checkpoint
 from nmt.training.stored import open_pairs, store_pairs
@@ -161,7 +164,11 @@ def spread_batches(pairs: Pairs, settings: TrainingSettings, count: int) -> list
 
 
 def new_trainer(
-    model: ModelSettings, corpus: Corpus, training: TrainingSettings, compute: ComputeSettings
+    model: ModelSettings,
+    corpus: Corpus,
+    training: TrainingSettings,
+    compute: ComputeSettings,
+    group: Group = ALONE,
 ) -> Trainer:
     """Return a trainer of a fresh model, on its device, ready for steps."""
     seed_everything(SEED)
@@ -169,13 +176,25 @@ def new_trainer(
     made = Seq2Seq(model, *corpus.sizes).to(device)
     made.train()
     nowhere = Checkpoint(Path(tempfile.gettempdir()) / "no-such-state")
-    return Trainer(made, training, compute, SEED, nowhere)
+    return Trainer(made, training, compute, SEED, nowhere, group)
 
 
-def trainer_step(trainer: Trainer, batch: Batch) -> Tensor:
+def trainer_step(trainer: Trainer, batch: Batch, weight: float = 1.0) -> Tensor:
     """Take one step of a training; return the loss."""
     rate = trainer.settings.learning_rate
-    return trainer._step(batch.to(trainer.device), rate, None)
+    return trainer._step(batch.to(trainer.device), rate, None, weight)
+
+
+def timed_training(trainer: Trainer, pairs: Pairs, plan: list[Numbers]) -> Lap:
+    """Take a training's step with each batch, or with its process's part of it."""
+    return timed_steps(
+        pairs, plan, lambda numbers: trainer_step(trainer, *trainer._part(pairs, numbers))
+    )
+
+
+def join(stack: ExitStack, group: Group, meeting: Path) -> None:
+    """Join the processes of a group on the CPU, until the stack ends."""
+    stack.enter_context(_joined(group, torch.device("cpu"), meeting))
 
 
 def loss_and_optimizer(trainer: Trainer, tokens: int, target_size: int) -> Callable[[], Lap]:
@@ -205,8 +224,8 @@ def train_epochs(trainer: Trainer, corpora: Corpora) -> Iterator[float]:
         yield trainer.progress.history[-1]["validation_bleu"]
 
 
-def timed_steps(pairs: Pairs, plan: list[Numbers], step: Callable[[Batch], Tensor]) -> Lap:
-    """Make each batch and take a step with it; the work is the real target tokens.
+def timed_steps(pairs: Pairs, plan: list[Numbers], step: Callable[[Numbers], Tensor]) -> Lap:
+    """Take a step with each batch, by its pairs' numbers; the work is the real target tokens.
 
     Waits for the last loss, so that a device has done all of it.
     """
@@ -214,7 +233,7 @@ def timed_steps(pairs: Pairs, plan: list[Numbers], step: Callable[[Batch], Tenso
     began = time.perf_counter()
     loss = torch.zeros(())
     for numbers in plan:
-        loss = step(make_batch(pairs, numbers))
+        loss = step(numbers)
     float(loss)
     return Lap(time.perf_counter() - began, tokens)
 

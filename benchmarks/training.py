@@ -9,28 +9,43 @@ Example:
     python -m benchmarks.training
 """
 
+import sys
+import tempfile
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 from benchmarks.command import program
 from benchmarks.figures import Figure, Lap, figure, rate, ratio, speed_ratio
 from benchmarks.processes.training import (
+    BFLOAT16,
     DECODERS,
     LOOPS,
     SAME,
+    SHARED,
     WARM_UP,
+    bfloat16_process,
     decoders_process,
     models_process,
     same_process,
+    shared_process,
     usual_process,
 )
-from benchmarks.project import transformers
+from benchmarks.project import transformers, wanted_device
 from benchmarks.rounds import interleave
 from benchmarks.setting import Setting
-from benchmarks.worker import Worker
+from benchmarks.worker import Worker, together
 from nmt import script
 
 TOKENS = "target tokens/s"
+
+WAYS = {
+    "": ("", ""),
+    SAME: ("", ", both with this project's settings"),
+    BFLOAT16: (" in bfloat16", " in float32"),
+    SHARED: (" in bfloat16, two processes of one thread", " in float32"),
+}
+"""Comparisons with the loops, by the ending of their names: what is said of ours, and of theirs."""
 
 
 def training(setting: Setting) -> list[Figure]:
@@ -41,22 +56,44 @@ def training(setting: Setting) -> list[Figure]:
         usual = stack.enter_context(Worker(partial(usual_process, setting), stage=False))
         same = stack.enter_context(Worker(partial(same_process, setting)))
         decoders = stack.enter_context(Worker(partial(decoders_process, setting)))
+        bfloat16 = stack.enter_context(Worker(partial(bfloat16_process, setting)))
         own = stack.enter_context(Worker(partial(models_process, setting)))
+        shared = _shared(setting, stack)
         contenders = {loop: usual.task(loop) for loop in LOOPS}
         contenders |= {loop + SAME: same.task(loop + SAME) for loop in LOOPS}
         contenders |= {name: decoders.task(name) for name in DECODERS}
+        contenders |= {name: bfloat16.task(name) for name in _named(BFLOAT16)}
+        contenders |= {name: partial(together, shared, name) for name in _named(SHARED) if shared}
         contenders |= {name: own.task(name) for name in models}
         laps = interleave(contenders, setting.sizes.rounds, "training", warm_up=WARM_UP)
         a_token: float = own.run("multiply_adds")
     return [*_to_loops(laps), *_to_bound(laps, a_token), *_speeds(laps)]
 
 
+def _shared(setting: Setting, stack: ExitStack) -> list[Worker]:
+    """Start the two processes that train together; none where they would need two GPUs."""
+    if wanted_device(setting).type != "cpu":
+        return []
+    meeting = Path(tempfile.mkdtemp(dir=setting.work)) / "meeting"
+    # They meet on this machine: nothing listens on the network.
+    local = {"GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}
+    make = [partial(shared_process, setting, meeting, rank) for rank in range(2)]
+    return [stack.enter_context(Worker(it, local)) for it in make]
+
+
+def _named(ending: str) -> list[str]:
+    return [name + ending for name in DECODERS]
+
+
 def _to_loops(laps: dict[str, list[Lap]]) -> list[Figure]:
+    """Return the ratios to the loops; of `SAME` the loop's own name ends so, else the decoder's."""
     found = []
-    for ending, said in (("", ""), (SAME, ", both with this project's settings")):
+    for ending, said in WAYS.items():
         for name, (_, loop) in DECODERS.items():
-            meaning = f"training, decoder {name}: to the {LOOPS[loop]}{said}"
-            found.append(speed_ratio(name + ending, meaning, laps[name], laps[loop + ending]))
+            ours, theirs = (name, loop + SAME) if ending == SAME else (name + ending, loop)
+            if ours in laps:
+                meaning = f"training, decoder {name}{said[0]}: to the {LOOPS[loop]}{said[1]}"
+                found.append(speed_ratio(name + ending, meaning, laps[ours], laps[theirs]))
     return found
 
 
@@ -82,7 +119,11 @@ def _to_bound(laps: dict[str, list[Lap]], a_token: float) -> list[Figure]:
 
 def _speeds(laps: dict[str, list[Lap]]) -> list[Figure]:
     said = {loop + SAME: f"{meaning}, this project's settings" for loop, meaning in LOOPS.items()}
-    said |= LOOPS | {name: f"decoder {name}, the loop's sizes" for name in DECODERS}
+    said |= LOOPS | {
+        name + ending: f"decoder {name}{WAYS[ending][0]}, the loop's sizes"
+        for ending in ("", BFLOAT16, SHARED)
+        for name in DECODERS
+    }
     said |= {"default": "default model and batches", "transformer": "transformer"}
     return [
         rate(name if name == "transformer" else f"{name}_speed", f"training, {said[name]}",

@@ -13,7 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -56,8 +56,8 @@ class Worker:
             stdout=subprocess.PIPE,
             env=_environment(environment or {}),
         )
-        self._ask(make)
-        self._stop()
+        self._send(make)
+        self.finish()
 
     def __enter__(self) -> "Worker":
         return self
@@ -77,8 +77,21 @@ class Worker:
         Raises:
             WorkerError: the process ended; its traceback stands in the standard error.
         """
+        self.start(name)
+        return self.finish()
+
+    def start(self, name: str) -> None:
+        """Let a task begin."""
         self._process.send_signal(signal.SIGCONT)
-        result = self._ask(name)
+        self._send(name)
+
+    def finish(self) -> Any:
+        """Return the result of the task that began.
+
+        Raises:
+            WorkerError: the process ended; its traceback stands in the standard error.
+        """
+        result = self._receive()
         self._stop()
         return result
 
@@ -91,17 +104,37 @@ class Worker:
         self._process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
-    def _ask(self, message: Any) -> Any:
-        assert self._process.stdin is not None and self._process.stdout is not None
+    def _send(self, message: Any) -> None:
+        assert self._process.stdin is not None
         try:
             pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def _receive(self) -> Any:
+        assert self._process.stdout is not None
+        try:
             return pickle.load(self._process.stdout)
-        except (EOFError, BrokenPipeError):
-            raise WorkerError(
-                f"a process of the benchmark ended with code {self._process.wait()}; "
-                "its own message stands above"
-            ) from None
+        except EOFError:
+            raise self._ended() from None
+
+    def _ended(self) -> WorkerError:
+        return WorkerError(
+            f"a process of the benchmark ended with code {self._process.wait()}; "
+            "its own message stands above"
+        )
+
+
+def together(workers: Sequence[Worker], name: str) -> Any:
+    """Let processes do a task that they share, such as a training; return the first one's result.
+
+    Raises:
+        WorkerError: one of the processes ended; its traceback stands in the standard error.
+    """
+    for worker in workers:
+        worker.start(name)
+    return [worker.finish() for worker in workers][0]
 
 
 def _environment(changes: Mapping[str, str | None]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from functools import partial
 
 from benchmarks.arithmetic import multiply_adds
 from benchmarks.memory import memory
@@ -14,8 +13,7 @@ from benchmarks.project import (
     new_trainer,
     read_corpus,
     spread_batches,
-    timed_steps,
-    trainer_step,
+    timed_training,
     training_settings,
 )
 from benchmarks.setting import Setting
@@ -56,9 +54,8 @@ def training_cost(setting: Setting, width: int) -> Cost:
     sizes = {"embedding": usual.embedding * width, "hidden": usual.hidden * width}
     model = usual.model_copy(update=sizes)
     trainer = new_trainer(model, corpus, training, compute_settings(setting))
-    step = partial(trainer_step, trainer)
-    timed_steps(corpus.pairs, plan[-1:], step)  # to warm up
-    lap = timed_steps(corpus.pairs, plan, step)
+    timed_training(trainer, corpus.pairs, plan[-1:])  # to warm up
+    lap = timed_training(trainer, corpus.pairs, plan)
     used = memory()
     return Cost(
         peak=used.peak,

@@ -14,8 +14,7 @@ from benchmarks.project import (
     read_corpus,
     spread_batches,
     stored_model,
-    timed_steps,
-    trainer_step,
+    timed_training,
     training_settings,
 )
 from benchmarks.setting import Setting
@@ -79,5 +78,5 @@ def _model(setting: Setting, corpus: Corpus) -> tuple[Seq2Seq, str]:
     trainer = new_trainer(default_model(setting), corpus, training, compute_settings(setting))
     plan = spread_batches(corpus.pairs, training, batches)
     plan = [plan[int(i)] for i in generator(SEED).permutation(batches)]  # not by rising length
-    timed_steps(corpus.pairs, plan, partial(trainer_step, trainer))
+    timed_training(trainer, corpus.pairs, plan)
     return trainer.model, f"the default model after {batches} batches"

@@ -11,8 +11,7 @@ from benchmarks.project import (
     new_trainer,
     read_corpus,
     spread_batches,
-    timed_steps,
-    trainer_step,
+    timed_training,
     training_settings,
 )
 from benchmarks.setting import Setting
@@ -38,7 +37,7 @@ def operations(setting: Setting, model: str) -> list[Operation]:
     compute = compute_settings(setting)
     trainer = new_trainer(any_model(setting, model), corpus, training, compute)
     plan = spread_batches(corpus.pairs, training, setting.sizes.batches)
-    steps = partial(timed_steps, corpus.pairs, plan, partial(trainer_step, trainer))
+    steps = partial(timed_training, trainer, corpus.pairs, plan)
     steps()  # to warm up
     cuda = trainer.device.type == "cuda"
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]

@@ -1,6 +1,8 @@
 """Contenders in training: the tutorial's loop, this project's models, and bare matrix products."""
 
-from functools import partial
+from contextlib import ExitStack
+from functools import cache, partial
+from pathlib import Path
 
 import torch
 
@@ -20,12 +22,13 @@ from benchmarks.project import (
     any_model,
     compute_settings,
     default_model,
+    join,
     loss_and_optimizer,
     new_trainer,
     read_corpus,
     spread_batches,
     timed_steps,
-    trainer_step,
+    timed_training,
     training_settings,
     transformers,
     tutorial_model,
@@ -35,9 +38,12 @@ from benchmarks.project import (
 from benchmarks.setting import Setting
 from benchmarks.tutorial import LoopModel, LoopTrainer
 from benchmarks.worker import Tasks
+from nmt.compute import ComputeSettings
 from nmt.device import prepare
 from nmt.model.settings import ModelSettings, RecurrentSettings
 from nmt.seeding import seed_everything
+from nmt.training.corpus import Numbers, Pairs, make_batch
+from nmt.training.group import ALONE, Group
 from nmt.training.settings import TrainingSettings
 
 LOOPS = {
@@ -48,6 +54,9 @@ LOOPS = {
 
 SAME = "_same_settings"
 """Ends the name of a loop that runs in a process with this project's settings."""
+
+BFLOAT16, SHARED = "_bfloat16", "_bfloat16_shared"
+"""End the names of decoders with products in bfloat16: in one process, and in two together."""
 
 WARM_UP = 3
 """Rounds until the C library has all the memory that a training takes, as after its first batches.
@@ -76,12 +85,34 @@ def same_process(setting: Setting) -> Tasks:
 
 def decoders_process(setting: Setting) -> Tasks:
     """Make this project's decoders at the loop's sizes."""
-    prepare(compute_settings(setting))
-    settings = _tutorial_training(setting)
-    corpus = read_corpus(setting, settings.max_length)
-    return {
-        name: _contender(setting, corpus, _decoder(setting, name), settings) for name in DECODERS
-    }
+    return _decoders(setting, compute_settings(setting))
+
+
+def bfloat16_process(setting: Setting) -> Tasks:
+    """Make them with products in bfloat16."""
+    compute = compute_settings(setting).model_copy(update={"precision": "bfloat16"})
+    return _decoders(setting, compute, BFLOAT16)
+
+
+def shared_process(setting: Setting, meeting: Path, rank: int) -> Tasks:
+    """Make one of two processes that train each of them together, in bfloat16, a thread each.
+
+    They join with the first task, for none can be made before the other is there.
+    """
+    changes = {"precision": "bfloat16", "threads": 1, "processes": 2}
+    compute = compute_settings(setting).model_copy(update=changes)
+    group = Group(rank, 2)
+    stack = ExitStack()
+
+    @cache
+    def joined() -> dict[str, Run]:
+        join(stack, group, meeting)
+        return _decoders(setting, compute, SHARED, group)
+
+    def run(name: str) -> Lap:
+        return joined()[name]()
+
+    return {name + SHARED: partial(run, name + SHARED) for name in DECODERS}
 
 
 def models_process(setting: Setting) -> Tasks:
@@ -138,13 +169,28 @@ def _decoder(setting: Setting, name: str) -> RecurrentSettings:
     return tutorial_model(setting.sizes.tutorial, context)
 
 
+def _decoders(
+    setting: Setting, compute: ComputeSettings, ending: str = "", group: Group = ALONE
+) -> dict[str, Run]:
+    """Return this project's training of each decoder at the loop's sizes."""
+    prepare(compute)
+    settings = _tutorial_training(setting)
+    corpus = read_corpus(setting, settings.max_length)
+    plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
+    found: dict[str, Run] = {}
+    for name in DECODERS:
+        trainer = new_trainer(_decoder(setting, name), corpus, settings, compute, group)
+        found[name + ending] = partial(timed_training, trainer, corpus.pairs, plan)
+    return found
+
+
 def _contender(
     setting: Setting, corpus: Corpus, model: ModelSettings, settings: TrainingSettings
 ) -> Run:
     """Return this project's training of a model, some batches a lap."""
     trainer = new_trainer(model, corpus, settings, compute_settings(setting))
     plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
-    return partial(timed_steps, corpus.pairs, plan, partial(trainer_step, trainer))
+    return partial(timed_training, trainer, corpus.pairs, plan)
 
 
 def _loops(setting: Setting, ending: str, device: torch.device) -> dict[str, Run]:
@@ -157,8 +203,13 @@ def _loops(setting: Setting, ending: str, device: torch.device) -> dict[str, Run
         seed_everything(1)
         model = LoopModel(corpus.sizes, setting.sizes.tutorial, name == "loop_additive").to(device)
         trainer = LoopTrainer(model, settings.learning_rate, settings.clip_norm or 1.0)
-        found[name + ending] = partial(timed_steps, corpus.pairs, plan, trainer.step)
+        step = partial(_loop_step, trainer, corpus.pairs)
+        found[name + ending] = partial(timed_steps, corpus.pairs, plan, step)
     return found
+
+
+def _loop_step(trainer: LoopTrainer, pairs: Pairs, numbers: Numbers) -> torch.Tensor:
+    return trainer.step(make_batch(pairs, numbers))
 
 
 def default_process(setting: Setting, count: int) -> Tasks:
@@ -168,4 +219,4 @@ def default_process(setting: Setting, count: int) -> Tasks:
     corpus = read_corpus(setting, training.max_length)
     trainer = new_trainer(default_model(setting), corpus, training, compute)
     plan = spread_batches(corpus.pairs, training, setting.sizes.batches)
-    return {"default": partial(timed_steps, corpus.pairs, plan, partial(trainer_step, trainer))}
+    return {"default": partial(timed_training, trainer, corpus.pairs, plan)}

@@ -59,6 +59,7 @@ WANTED = {
     "training": {
         "no_attention", "between_layers", "fed_back", "default_of_bound", "transformer",
         "no_attention_same_settings", "loop_speed", "loop_additive_speed", "default_speed",
+        "fed_back_bfloat16", "between_layers_bfloat16_shared", "fed_back_bfloat16_shared_speed",
     },
     "floor": {"no_attention_ceiling", "between_layers_products", "fed_back_gates"},
     "decoding": {"batched_greedy", "beam5", "one_at_a_time_speed", "beam5_speed"},
