@@ -23,7 +23,7 @@ app = typer.Typer(
 results = typer.Typer(help="Keep docs/results.csv and docs/results.md.", no_args_is_help=True)
 app.add_typer(results, name="results")
 
-OutOption = Annotated[Path | None, typer.Option(help="file to write; standard output if not given")]
+OutOption = Annotated[Path | None, typer.Option(dir_okay=False, help="file; else standard output")]
 
 
 class RunsFormat(Enum):

@@ -3,7 +3,7 @@
 A stage reads params.yaml alone, which is always whole; `nmt use-params` puts it in place.
 """
 
-import re
+import hashlib
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from nmt.params import Params, override
 BASE = "base"
 """Key of a short file: the file beside it whose values it changes. Its other keys are sections."""
 
-_MADE = "# Made of {}: change that file, not this one."
+_MADE = "# Made of {}: change that file, not this one (SHA-256 of the rest: {})."
 _WIDTH = 100  # of a line
+_DIGITS = 12  # of the hash in the first line
 
 
 def read_params(path: Path) -> Params:
@@ -37,6 +38,8 @@ def read_params(path: Path) -> Params:
 
 def chain(path: Path) -> list[Path]:
     """Return a params file and those that it builds on, the whole one last."""
+    if path.is_dir():
+        raise ParamsError(f"{path}: is a folder; name a params file")
     files = [path]
     while BASE in (found := Params.read(files[-1])).names():
         name = found.value(BASE)
@@ -72,13 +75,18 @@ def whole_text(path: Path, name: str) -> str:
         _change(values, _sections(file))
     stream = StringIO()
     yaml.dump(values, stream)
-    return f"{_MADE.format(name)}\n{stream.getvalue()}"
+    made = stream.getvalue()
+    return f"{_MADE.format(name, _digest(made))}\n{made}"
 
 
-def made_of(text: str) -> str | None:
-    """Return the name of the short file that a text was made of; None for any other text."""
-    found = re.match(re.escape(_MADE).replace(r"\{\}", "(.+)") + "\n", text)
-    return found[1] if found else None
+def made_here(text: str) -> bool:
+    """Tell whether a text is what `whole_text` made of a short file, unchanged since."""
+    first, _, made = text.partition("\n")
+    return _digest(made) in first
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def _sections(file: Path) -> dict[str, Any]:

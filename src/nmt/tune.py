@@ -53,7 +53,8 @@ class Ways:
             self.replace or (usual.replace_unknown,),
         ):
             way = {"beam": beam, "length_penalty": penalty, "replace_unknown": replace}
-            yield DecodingSettings.model_validate(usual.model_dump() | way)
+            values = {"decoding": usual.model_dump() | way}
+            yield Params(values, Path("nmt tune")).section("decoding", DecodingSettings)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def tune(root: Path, model: str, ways: Ways, *, ensemble: bool = False) -> Itera
         if not folder.is_dir():
             stage = stage_address("train", model, seed)
             raise ModelError(f"{folder}: no such folder; run `dvc repro {stage}`, or `dvc pull` it")
-    for decoding in ways.settings(usual):
+    for decoding in list(ways.settings(usual)):  # a bad one is told before the work
         scores = tuple(_score(root, values, model, seed, decoding) for seed in seeds)
         yield Tried(decoding, scores)
 

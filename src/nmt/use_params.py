@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nmt.errors import ParamsError
 from nmt.files import read_text, write_text
-from nmt.params_files import made_of, read_params, whole_text
+from nmt.params_files import made_here, read_params, whole_text
 from nmt.provenance.git import run_git
 from nmt.settings import check
 
@@ -20,9 +20,10 @@ def use_params(root: Path, file: Path) -> bool:
     check(read_params(file))
     path = root / PARAMS
     text = whole_text(file, _name(root, file))
-    if path.is_file() and read_text(path) == text:
+    old = read_text(path) if path.is_file() else None
+    if old == text:
         return False
-    if path.exists() and not (_held(root) or _made(root)):
+    if old is not None and not (_held(root) or made_here(old)):
         raise ParamsError(
             f"{path}: holds changes that are in no commit, and {file.name} would take their place; "
             f"commit them, or drop them by `git restore {PARAMS}`"
@@ -34,16 +35,6 @@ def use_params(root: Path, file: Path) -> bool:
 def _name(root: Path, file: Path) -> str:
     path, root = file.resolve(), root.resolve()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-
-
-def _made(root: Path) -> bool:
-    """Tell whether params.yaml is what a short file of the project makes, and can make again."""
-    text = read_text(root / PARAMS)
-    name = made_of(text)
-    try:
-        return name is not None and whole_text(root / name, name) == text
-    except ParamsError:
-        return False
 
 
 def _held(root: Path) -> bool:

@@ -1,6 +1,7 @@
 """The audit of the small world: right as it was made, and twelve ways of tampering with it."""
 
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -359,6 +360,15 @@ def test_a_stage_that_never_ran(world: World) -> None:
     assert "dvc.lock has no entry of train@baseline-3: it was never run" in as_text(found)
 
 
+def test_a_stage_of_the_user_s_own_is_a_link_that_no_figure_hangs_on(world: World) -> None:
+    with (world.root / "dvc.yaml").open("a", encoding="utf-8") as file:
+        file.write("  count:\n    cmd: wc reports/bleu.csv > count.txt\n    outs: [count.txt]\n")
+    found = audit(world.root)
+    (link,) = (link for link in found.links if link.stage == "count")
+    assert link.path == "count.txt" and "it was never run" in bad_texts(link)
+    assert found.figures and not any(link in figure.chain for figure in found.figures)
+
+
 def replayed(found: Audit, stage: str) -> str:
     (text,) = (
         f.text
@@ -389,10 +399,16 @@ def test_replay_gives_the_same_bytes(finished: World) -> None:
 
 @pytest.mark.slow
 def test_replay_settles_what_a_clone_lacks(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MULTI30K_MIRROR", str(world.mirror))
+    """With the corpus from a mirror, or placed by hand; a relative path is the project's."""
+    monkeypatch.setenv("MULTI30K_MIRROR", os.path.relpath(world.mirror, world.root))
     for folder in ("data", ".dvc/cache"):
         shutil.rmtree(world.root / folder)
     found = audit(world.root, Replay(("tokenize@words", "download")))
+    monkeypatch.delenv("MULTI30K_MIRROR")
+    shutil.copytree(world.mirror, world.root / "data/archive")
+    by_hand = audit(world.root, Replay(("download",)))
+    (link,) = (link for link in by_hand.links if link.stage == "download")
+    assert link.status == Status.OK, as_text(by_hand)
     raw, tokens = (
         next(li for li in found.links if li.stage == s) for s in ("download", "tokenize@words")
     )

@@ -244,6 +244,18 @@ def test_a_changed_file_is_named_by_the_cache_or_not_at_all(tmp_path: Path) -> N
     assert Project(tmp_path).differences("made/a.txt", digest) == ""
 
 
+def test_a_cache_that_lies_elsewhere_is_found(tmp_path: Path) -> None:
+    found = graph(tmp_path)
+    digest = str(found.project.hash("made/a.txt"))
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc/config.local").write_text("[cache]\n    dir = ../common\n")
+    kept = tmp_path / "common/files/md5" / digest[:2] / digest[2:]
+    kept.parent.mkdir(parents=True)
+    kept.write_text("a\n")
+    (tmp_path / "made/a.txt").write_text("a\nb\n")
+    assert Project(tmp_path).differences("made/a.txt", digest) == "made/a.txt, line 2"
+
+
 def test_locks_outside_git(tmp_path: Path) -> None:
     (tmp_path / "dvc.lock").write_text("schema: '2.0'\nstages:\n  a:\n    cmd: go\n")
     assert lock_here(tmp_path)["a"].command == "go"

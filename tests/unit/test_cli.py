@@ -153,3 +153,9 @@ def test_ui_of_a_server_names_it(
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tracked.root}/mlflow.db")
     monkeypatch.chdir(tracked.root)
     assert run("ui").startswith(f"the runs are kept at sqlite:///{tracked.root}/mlflow.db")
+
+
+def test_a_folder_is_no_file_to_write(tracked: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tracked.root)
+    assert "'src' is a directory" in run("runs", "--out", "src")
+    assert (tracked.root / "src/nmt").is_dir()

@@ -95,7 +95,7 @@ def shorter(project: Path, name: str = "short", text: str = SHORT) -> Path:
 def test_a_short_file_changes_some_keys_of_its_base_and_keeps_the_comments(project: Path) -> None:
     assert use_params(project, shorter(project))
     text = (project / "params.yaml").read_text()
-    assert text.startswith("# Made of params/short.yaml: change that file, not this one.\n")
+    assert text.startswith("# Made of params/short.yaml: change that file, not this one (SHA-256 ")
     comments = [line for line in BEST.splitlines() if line.startswith("#")]
     assert all(line in text.splitlines() for line in comments)
     found, base = Params.read(project / "params.yaml"), Params.read(project / "params/best.yaml")
@@ -127,11 +127,13 @@ def test_what_a_short_file_made_may_be_replaced_and_what_was_edited_since_may_no
     path.write_text(path.read_text().replace("epochs: 2", "epochs: 3"))
     with pytest.raises(ParamsError, match="holds changes that are in no commit"):
         use_params(project, project / "params/other.yaml")
-    use = path.read_text().replace("epochs: 3", "epochs: 2")
-    path.write_text(use)
-    (project / "params/short.yaml").unlink()
-    with pytest.raises(ParamsError, match="holds changes that are in no commit"):
-        use_params(project, project / "params/other.yaml")
+
+
+def test_a_short_file_that_changed_may_replace_what_it_made(project: Path) -> None:
+    use_params(project, shorter(project))
+    shorter(project, text=SHORT.replace("epochs: 2", "epochs: 3"))
+    assert use_params(project, project / "params/short.yaml")
+    assert Params.read(project / "params.yaml").value("training.epochs") == 3
 
 
 @pytest.mark.parametrize(
@@ -148,6 +150,11 @@ def test_a_short_file_that_is_not_in_order_is_refused(project: Path, text: str, 
     with pytest.raises(ParamsError, match=said):
         use_params(project, shorter(project, text=text))
     assert (project / "params.yaml").read_text() == SMALL
+
+
+def test_a_folder_is_no_params_file(project: Path) -> None:
+    with pytest.raises(ParamsError, match="params: is a folder; name a params file"):
+        use_params(project, project / "params")
 
 
 @pytest.mark.parametrize(

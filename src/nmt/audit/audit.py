@@ -106,15 +106,16 @@ def _stages(root: Path) -> dict[str, dag.Stage]:
 
 def _stage_links(job: Job) -> dict[str, Link]:
     """Return the link of each stage by its address, in the order of the chain."""
-    order = list(KINDS)
-    stages = sorted(job.graph.stages.values(), key=lambda stage: order.index(stage.name))
+    order = {name: place for place, name in enumerate(KINDS)}
+    last = len(order)
+    stages = sorted(job.graph.stages.values(), key=lambda stage: order.get(stage.name, last))
     bar = tqdm(stages, desc="audit", unit="stage", disable=None)
     return {stage.address: _stage_link(stage, job) for stage in bar}
 
 
 def _stage_link(stage: dag.Stage, job: Job) -> Link:
     model, seed = split_address(stage.address)
-    kind, path = KINDS[stage.name]
+    kind, path = KINDS.get(stage.name, ("result", ", ".join(stage.outs)))
     item = stage.address.partition("@")[2]
     link = Link(kind, path.format(model=model, seed=seed, item=item), stage.address)
     entry = job.graph.lock.get(stage.address)
@@ -191,7 +192,7 @@ def _figures(job: Job, links: tuple[Link, ...]) -> tuple[Figure, ...]:
 def _of(link: Link, model: str, seed: str, params: Params) -> bool:
     """Tell whether the figures of a model and seed hang on a link; an ensemble's on all models."""
     name, _, item = link.stage.partition("@")
-    if name in _OFF_CHAIN:
+    if name in _OFF_CHAIN or name not in KINDS:
         return False
     if name in ("tokenize", "build_vocab"):
         scored = name == "tokenize" and item == params.value("evaluation.tokenizer")

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from nmt.audit.findings import AuditError, Check, Finding, Link, Status
 from nmt.audit.lock import Entry
 from nmt.audit.outs import short
+from nmt.audit.source import ARCHIVES, MIRROR
 from nmt.audit.stale import Graph
 from nmt.dag import Stage
 from nmt.ensembles import split_address
@@ -174,6 +175,8 @@ class Copy:
             if (source / name).is_file():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source / name, root / name)
+        if (source / ARCHIVES).is_dir():  # placed by hand, so that git does not list it
+            _copy(source / ARCHIVES, root / ARCHIVES)
 
     def run(self, address: str) -> str:
         """Run a stage without any record; return what went wrong, or ""."""
@@ -190,7 +193,7 @@ class Copy:
         done = subprocess.run(
             _command(stage),
             cwd=self.root,
-            env={k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "DVC_STAGE")},
+            env=_environment(self.graph.project.root),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
@@ -231,6 +234,15 @@ def _command(stage: Stage) -> Sequence[str]:
     words = shlex.split(stage.command)
     name, *options = words[words.index("pipeline.run") + 1 :]
     return [sys.executable, "-m", f"pipeline.{name}", *options]
+
+
+def _environment(project: Path) -> dict[str, str]:
+    """Return the variables of a stage that runs in a copy of a project."""
+    found = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "DVC_STAGE")}
+    mirror = found.get(MIRROR)
+    if mirror and (project / mirror).is_dir():
+        found[MIRROR] = str((project / mirror).resolve())
+    return found
 
 
 def _files(root: Path) -> list[str]:

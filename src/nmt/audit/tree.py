@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from nmt.files import sha256
+from nmt.provenance.cache import cache_folder
 from nmt.provenance.git import run_git
 from nmt.provenance.hashes import dvc_hash, file_md5s
-
-CACHE = ".dvc/cache/files/md5"
 
 _SHOWN = 3  # files that are named when many differ
 
@@ -29,6 +28,10 @@ class Project:
     @cached_property
     def _sha256s(self) -> dict[str, str]:
         return {}
+
+    @cached_property
+    def _cache(self) -> Path:
+        return cache_folder(self.root)
 
     @cached_property
     def _since(self) -> dict[str, set[str]]:
@@ -54,7 +57,7 @@ class Project:
 
     def cached(self, digest: str) -> Path | None:
         """Return the file of that hash in DVC's cache, if the cache has it whole."""
-        path = self.root / CACHE / digest[:2] / digest[2:]
+        path = self._cache / digest[:2] / digest[2:]
         if not path.is_file():
             return None
         md5 = hashlib.md5(path.read_bytes()).hexdigest()

@@ -1,12 +1,12 @@
 """Files that DVC keeps, by their hash: from its cache, else from its remote."""
 
-import configparser
 import hashlib
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 from nmt.errors import NmtError
+from nmt.provenance.cache import cache_folder
 from nmt.provenance.database import without_password
 
 
@@ -35,16 +35,7 @@ class Cache:
 
     @cached_property
     def _folder(self) -> Path:
-        """Where DVC keeps files, also if its config names another place than the usual."""
-        place = ".dvc/cache"
-        for name in ("config", "config.local"):
-            parser = configparser.ConfigParser(interpolation=None, strict=False)
-            try:
-                parser.read(self._root / ".dvc" / name, encoding="utf-8")
-                place = str(Path(".dvc") / parser["cache"]["dir"])
-            except (KeyError, configparser.Error):
-                continue
-        return self._root / place / "files" / "md5"
+        return cache_folder(self._root)
 
     def _local(self, digest: str) -> bytes | None:
         path = self._folder / digest[:2] / digest[2:]
