@@ -361,8 +361,9 @@ def test_a_stage_that_never_ran(world: World) -> None:
 
 
 def test_a_stage_of_the_user_s_own_is_a_link_that_no_figure_hangs_on(world: World) -> None:
-    with (world.root / "dvc.yaml").open("a", encoding="utf-8") as file:
-        file.write("  count:\n    cmd: wc reports/bleu.csv > count.txt\n    outs: [count.txt]\n")
+    path = world.root / "dvc.yaml"
+    own = "stages:\n  count:\n    cmd: wc reports/bleu.csv > count.txt\n    outs: [count.txt]\n"
+    path.write_text(path.read_text(encoding="utf-8").replace("stages:\n", own, 1), encoding="utf-8")
     found = audit(world.root)
     (link,) = (link for link in found.links if link.stage == "count")
     assert link.path == "count.txt" and "it was never run" in bad_texts(link)
