@@ -195,6 +195,14 @@ def test_paired_tests_say_for_how_many_seeds_two_are_told_apart() -> None:
     assert line(found, "wide") == ["wide", "base", "+0.25 (1 of 2)"]
 
 
+def test_models_with_one_note_are_named_behind_it_together() -> None:
+    noted = [
+        result("1", 40.0, model=model).model_copy(update={"note": note})
+        for model, note in (("a", "paused"), ("b", None), ("c", "paused"), ("d", "shared"))
+    ]
+    assert "\n- notes: paused (a, c); shared (d)\n" in tables(noted)
+
+
 def test_ablations_are_differences_to_the_reference() -> None:
     rows = [result(s, 30.0 + int(s), validation=40.0 + int(s)) for s in ("1", "2")]
     rows += [result(s, 29.0 + int(s), validation=39.5 + int(s), file=LESS) for s in ("1", "2")]

@@ -116,9 +116,10 @@ def _facts(rows: Sequence[Result]) -> Iterator[str]:
     yield f"- BLEU: `{_signature(rows, _BLEU)}`; in brackets: `{_signature(rows, _TOKENS)}`"
     yield f"- code: {_listed(_short(row.commit) for row in rows)}"
     yield f"- trained on: {_listed(row.device or 'not recorded' for row in rows)}"
-    notes = [f"{row.note} ({row.model})" for row in rows if row.note]
-    if notes:
-        yield f"- notes: {_listed(notes)}"
+    notes = {row.note: _listed(r.model for r in rows if r.note == row.note) for row in rows}
+    told = [f"{note} ({models})" for note, models in notes.items() if note]
+    if told:
+        yield f"- notes: {'; '.join(told)}"
 
 
 def _significance(paired: Sequence[PairedTest]) -> str:
