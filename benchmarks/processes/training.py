@@ -176,19 +176,24 @@ def _decoders(
     prepare(compute)
     settings = _tutorial_training(setting)
     corpus = read_corpus(setting, settings.max_length)
-    plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
-    found: dict[str, Run] = {}
-    for name in DECODERS:
-        trainer = new_trainer(_decoder(setting, name), corpus, settings, compute, group)
-        found[name + ending] = partial(timed_training, trainer, corpus.pairs, plan)
-    return found
+    return {
+        name + ending: _contender(
+            setting, corpus, _decoder(setting, name), settings, compute, group
+        )
+        for name in DECODERS
+    }
 
 
 def _contender(
-    setting: Setting, corpus: Corpus, model: ModelSettings, settings: TrainingSettings
+    setting: Setting,
+    corpus: Corpus,
+    model: ModelSettings,
+    settings: TrainingSettings,
+    compute: ComputeSettings | None = None,
+    group: Group = ALONE,
 ) -> Run:
-    """Return this project's training of a model, some batches a lap."""
-    trainer = new_trainer(model, corpus, settings, compute_settings(setting))
+    """Return this project's training of a model, some batches a lap; `compute` as in the params."""
+    trainer = new_trainer(model, corpus, settings, compute or compute_settings(setting), group)
     plan = spread_batches(corpus.pairs, settings, setting.sizes.batches)
     return partial(timed_training, trainer, corpus.pairs, plan)
 
@@ -217,6 +222,4 @@ def default_process(setting: Setting, count: int) -> Tasks:
     training = training_settings(setting)
     compute = compute_settings(setting).model_copy(update={"threads": count})
     corpus = read_corpus(setting, training.max_length)
-    trainer = new_trainer(default_model(setting), corpus, training, compute)
-    plan = spread_batches(corpus.pairs, training, setting.sizes.batches)
-    return {"default": partial(timed_training, trainer, corpus.pairs, plan)}
+    return {"default": _contender(setting, corpus, default_model(setting), training, compute)}
