@@ -38,7 +38,7 @@ lint: $(EDITABLE) ## ruff and mypy alone
 ui: $(EDITABLE) ## show the recorded runs in a browser
 	@$(BIN)/nmt ui
 
-bench: $(EDITABLE) ## measure speed, about eighteen minutes, on a machine that does nothing else
+bench: $(EDITABLE) ## measure speed, under twenty minutes, on a machine that does nothing else
 	@PATH="$$PWD/$(BIN):$$PATH" python -m benchmarks --out benchmarks --page docs/performance.md
 
 lock: $(EDITABLE) ## write requirements.lock anew, with the newest versions that pyproject.toml allows

@@ -7,7 +7,7 @@ Writes
     OUT/results.png     a picture of them
     PAGE                its table of figures
 
-It takes about sixteen minutes on two cores; with --to-bleu, six more.
+It takes under twenty minutes on two cores; with --to-bleu, six more.
 
 Example:
     python -m benchmarks --out benchmarks --page docs/performance.md

@@ -4,6 +4,7 @@ A stage reads params.yaml alone, which is always whole; `nmt use-params` puts it
 """
 
 import hashlib
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,11 @@ def whole_text(path: Path, name: str) -> str:
     return f"{_MADE.format(name, _digest(made))}\n{made}"
 
 
-def made_here(text: str) -> bool:
-    """Tell whether a text is what `whole_text` made of a short file, unchanged since."""
+def made_of(text: str) -> str | None:
+    """Return the name of the short file that a text was made of, if it is unchanged since."""
     first, _, made = text.partition("\n")
-    return _digest(made) in first
+    found = re.fullmatch(re.escape(_MADE).replace(r"\{\}", "(.+)"), first)
+    return found[1] if found and found[2] == _digest(made) else None
 
 
 def _digest(text: str) -> str:

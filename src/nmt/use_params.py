@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nmt.errors import ParamsError
 from nmt.files import read_text, write_text
-from nmt.params_files import made_here, read_params, whole_text
+from nmt.params_files import made_of, read_params, whole_text
 from nmt.provenance.git import run_git
 from nmt.settings import check
 
@@ -23,7 +23,7 @@ def use_params(root: Path, file: Path) -> bool:
     old = read_text(path) if path.is_file() else None
     if old == text:
         return False
-    if old is not None and not (_held(root) or made_here(old)):
+    if old is not None and not (_held(root) or _made(root, old)):
         raise ParamsError(
             f"{path}: holds changes that are in no commit, and {file.name} would take their place; "
             f"commit them, or drop them by `git restore {PARAMS}`"
@@ -35,6 +35,12 @@ def use_params(root: Path, file: Path) -> bool:
 def _name(root: Path, file: Path) -> str:
     path, root = file.resolve(), root.resolve()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def _made(root: Path, text: str) -> bool:
+    """Tell whether a text was made of a short file that is still there."""
+    name = made_of(text)
+    return name is not None and (root / name).is_file()
 
 
 def _held(root: Path) -> bool:

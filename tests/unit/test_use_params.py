@@ -127,6 +127,11 @@ def test_what_a_short_file_made_may_be_replaced_and_what_was_edited_since_may_no
     path.write_text(path.read_text().replace("epochs: 2", "epochs: 3"))
     with pytest.raises(ParamsError, match="holds changes that are in no commit"):
         use_params(project, project / "params/other.yaml")
+    use = path.read_text().replace("epochs: 3", "epochs: 2")
+    path.write_text(use)
+    (project / "params/short.yaml").unlink()
+    with pytest.raises(ParamsError, match="holds changes that are in no commit"):
+        use_params(project, project / "params/other.yaml")
 
 
 def test_a_short_file_that_changed_may_replace_what_it_made(project: Path) -> None:
