@@ -191,6 +191,8 @@ def _figures(job: Job, links: tuple[Link, ...]) -> tuple[Figure, ...]:
 
 def _of(link: Link, model: str, seed: str, params: Params) -> bool:
     """Tell whether the figures of a model and seed hang on a link; an ensemble's on all models."""
+    if not link.stage:
+        return True
     name, _, item = link.stage.partition("@")
     if name in _OFF_CHAIN or name not in KINDS:
         return False
