@@ -217,6 +217,26 @@ def test_ablations_are_differences_to_the_reference() -> None:
     assert line(ablations, f"`{LESS}` | new")[3:] == ["missing (30.00)", "missing (10.00)"]
 
 
+@pytest.mark.parametrize(
+    ("scores", "shown"),
+    [
+        # t = 2.45 with 4 degrees of freedom: p = 0.070.
+        ([28.0, 29.0, 30.0], "-2.00 (29.00 ± 1.00)"),
+        # t = 4.90 with 4: p = 0.008.
+        ([26.0, 27.0, 28.0], "-4.00\\* (27.00 ± 1.00)"),
+        # t = 3.29, with 2.44 for unequal spreads: p = 0.061. Student's test, with 4, has 0.030.
+        ([22.0, 25.0, 28.0], "-6.00 (25.00 ± 3.00)"),
+        ([20.0, 21.0], "-10.50 (20.50 ± 0.71)"),
+    ],
+)
+def test_a_star_marks_means_that_three_seeds_a_side_tell_apart(
+    scores: list[float], shown: str
+) -> None:
+    rows = [result(s, 29.0 + int(s), validation=float(s)) for s in ("1", "2", "3")]
+    rows += [result(str(s), x, validation=x, file=LESS) for s, x in enumerate(scores, start=1)]
+    assert line(tables(rows), f"`{LESS}` | wide")[-1] == shown
+
+
 def test_scores_counted_in_two_ways_stand_in_no_table() -> None:
     other = result("2", 30.0).model_copy(update={"signature": "v2|bleu"})
     with pytest.raises(DataError, match=r"bleu of params/best.yaml was counted in different ways"):

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from scipy.stats import ttest_ind
+
 from nmt.errors import DataError
 from nmt.pages import filled
 from nmt.report.comparisons import LEVEL
-from nmt.report.quality import MISSING, Cell
+from nmt.report.quality import MISSING, SEEDS_FOR_BEST, Cell
 from nmt.results.finished import repeat
 from nmt.results.rows import PairedTest, Result
 
@@ -173,12 +175,20 @@ def _cells(group: Group, tests: Sequence[str]) -> list[Cell]:
 
 
 def _against(cell: Cell, base: Cell | None) -> str:
-    """Show the difference of two means, with the scores in brackets."""
+    """Show the difference of two means, marked if seeds tell them apart, and the scores."""
     if cell.known is None:
         return MISSING
     if base is None or base.known is None:
         return f"{MISSING} ({cell.text()})"
-    return f"{fmean(cell.known) - fmean(base.known):+.2f} ({cell.text()})"
+    mark = "\\*" if _apart(cell.known, base.known) else ""
+    return f"{fmean(cell.known) - fmean(base.known):+.2f}{mark} ({cell.text()})"
+
+
+def _apart(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether the means of two samples differ, by Welch's t-test (1947)."""
+    if min(len(one), len(other)) < SEEDS_FOR_BEST:
+        return False
+    return bool(ttest_ind(one, other, equal_var=False).pvalue < LEVEL)
 
 
 def _reference(page: Path, text: str) -> str:
