@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from nmt.corpus.pieces import join_pieces
 from nmt.corpus.tokens import write_tokens
@@ -123,6 +125,21 @@ def test_a_training_that_draws_goes_on_with_the_same_bytes(
             train_model(pieces.job("again"))
     train_model(pieces.job("again"))
     assert pieces.made("again") == whole
+
+
+@pytest.mark.slow
+def test_two_processes_share_what_an_epoch_draws(pieces: TrainingWorld) -> None:
+    """As one process does, within rounding."""
+    pieces.set(models__additive__dropout=0.0, training__learning_rate=0.001)
+    train_model(pieces.job("one"))
+    pieces.set(compute__processes=2)
+    train_model(pieces.job("two"))
+    one, two = (load_file(pieces.root / out / "weights.safetensors") for out in ("one", "two"))
+    for name in one:
+        torch.testing.assert_close(two[name], one[name], rtol=0, atol=1e-5)
+    rows, twins = (read_jsonl(pieces.root / out / "history.jsonl") for out in ("one", "two"))
+    for row, twin in zip(rows, twins, strict=True):
+        assert twin == pytest.approx(row, abs=1e-3)
 
 
 def test_a_shared_embedding_needs_one_vocabulary(pieces: TrainingWorld) -> None:
