@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from nmt.compare.code import Code, compare_code
 from nmt.compare.sides import Project, Side
 from nmt.ensembles import ENSEMBLE, seed_name, split_address, stage_address
 from nmt.errors import ParamsError
-from nmt.history.revisions import git
 from nmt.history.runs import Run
 from nmt.params import Params
 from nmt.provenance import names
@@ -17,7 +16,6 @@ from nmt.run.inputs import flatten, text
 
 ABSENT = "absent"
 
-_CODE = ("src", "pipeline", "dvc.yaml", "Snakefile", "pyproject.toml")
 _DATA = ("data/raw", "data/tokens", "data/vocab")
 """Outs, or folders of outs, one for each tokenizer."""
 _ENVIRONMENT = (names.VERSION, names.MACHINE, names.DEVICE, names.THREADS, names.REQUIREMENTS)
@@ -30,38 +28,6 @@ class Difference:
     name: str
     a: str
     b: str
-
-
-@dataclass(frozen=True)
-class CodeFile:
-    """A file of code that differs.
-
-    Args:
-        path: of the file.
-        change: added, removed or changed, from A to B.
-        stages: names of the stages that depend on it.
-    """
-
-    path: str
-    change: str
-    stages: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Code:
-    """What differs in code.
-
-    Args:
-        files: that differ.
-        only_a: commits (digits and subject) that B does not have.
-        only_b: commits that A does not have.
-        known: why this can't be told; "" if it can.
-    """
-
-    files: tuple[CodeFile, ...] = ()
-    only_a: tuple[str, ...] = ()
-    only_b: tuple[str, ...] = ()
-    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +59,7 @@ def differences(project: Project, a: Side, b: Side) -> Differences:
     notes = [*_stale(a), *_stale(b), *_unknown_runs(project, a, b)]
     return Differences(
         params=tuple(_between(_params(a, bool(a.only)), _params(b, bool(b.only)))),
-        code=_code(project.root, a, b),
+        code=compare_code(project.root, a, b),
         data=tuple(_between(_data(a), _data(b))),
         environment=tuple(_environment(project, a, b)),
         notes=tuple(notes),
@@ -138,63 +104,6 @@ def _between(a: dict[str, str], b: dict[str, str]) -> Iterator[Difference]:
     for key in dict.fromkeys([*a, *b]):
         if a.get(key) != b.get(key):
             yield Difference(key, a.get(key, ABSENT), b.get(key, ABSENT))
-
-
-def _code(root: Path, a: Side, b: Side) -> Code:
-    if a.bare or b.bare:
-        return Code(
-            unknown="a run whose result is in no dvc.lock: its code is in no commit for sure"
-        )
-    if a.commit == b.commit:
-        return Code()
-    owners = _owners(a) + _owners(b)
-    files = tuple(
-        CodeFile(path, change, tuple(sorted({s for s, dep in owners if _below(path, dep)})))
-        for path, change in _changed(root, a.commit, b.commit)
-    )
-    tip_a, tip_b = a.commit or "HEAD", b.commit or "HEAD"
-    return Code(files, _commits(root, tip_b, tip_a), _commits(root, tip_a, tip_b))
-
-
-def _owners(side: Side) -> list[tuple[str, str]]:
-    """Return pairs of stage and code that it depends on."""
-    stages = side.files.lock.stages.items()
-    return [
-        (address.partition("@")[0], dep)
-        for address, stage in stages
-        for dep in stage.deps
-        if dep.startswith(("src/", "pipeline/"))
-    ]
-
-
-def _below(path: str, dep: str) -> bool:
-    return path == dep or path.startswith(f"{dep}/")
-
-
-_CHANGES = {"A": "added", "D": "removed", "M": "changed", "T": "changed"}
-
-
-def _changed(root: Path, a: str, b: str) -> list[tuple[str, str]]:
-    """Return path and change of each file of code, from commit A to B ("" for the working tree)."""
-    options = ("--name-status", "--no-renames", "--relative", "--no-ext-diff", "-z")
-    where = [a, b] if a and b else [a] if a else ["-R", b]
-    parts = git(root, "diff", *options, *where, "--", *_CODE).split("\0")
-    found = [
-        (path, _CHANGES.get(kind, "changed"))
-        for kind, path in zip(parts[::2], parts[1::2], strict=False)
-    ]
-    if not (a and b):  # files that git does not know yet
-        others = ("ls-files", "-z", "--others", "--exclude-standard", "--", *_CODE)
-        change = "removed" if not a else "added"
-        found += [(path, change) for path in git(root, *others).split("\0") if path]
-    return sorted(found)
-
-
-def _commits(root: Path, without: str, tip: str) -> tuple[str, ...]:
-    if without == tip:
-        return ()
-    lines = git(root, "log", "--format=%h %s", "--abbrev=8", f"{without}..{tip}").split("\n")
-    return tuple(line for line in lines if line)
 
 
 def _data(side: Side) -> dict[str, str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from nmt.compare import Comparison
 from nmt.compare.cells import Cell, Metric, mean
-from nmt.compare.differences import Code, Difference
+from nmt.compare.code import Code
+from nmt.compare.differences import Difference
 from nmt.compare.sentences import Changed
 from nmt.compare.verdict import show_p, signed
 
