@@ -14,7 +14,7 @@ from nmt.history.runs import Run
 from nmt.provenance import names
 from nmt.provenance.code import combined
 from nmt.provenance.git import run_git
-from nmt.run.inputs import text
+from nmt.run.inputs import text, within
 
 CODE = ("src/", "pipeline/")
 
@@ -165,7 +165,7 @@ def _code(found: Recorded, entry: Entry, project: Project) -> Iterator[Finding]:
 
 
 def _other_files(found: Recorded, path: str, project: Project) -> list[str]:
-    code = {f: d for f, d in (found.code or {}).items() if f == path or f.startswith(f"{path}/")}
+    code = {f: d for f, d in (found.code or {}).items() if within(f, path)}
     return [file for file, digest in sorted(code.items()) if project.sha256(file) != digest]
 
 

@@ -10,7 +10,7 @@ from nmt.audit.tree import Project
 from nmt.dag import Stage
 from nmt.errors import ParamsError
 from nmt.params import Params
-from nmt.run.inputs import flatten, text
+from nmt.run.inputs import flatten, text, within
 
 
 class Graph:
@@ -34,7 +34,7 @@ class Graph:
         return [
             (out, stage)
             for out, stage in self._makers.items()
-            if out == path or out.startswith(f"{path}/") or path.startswith(f"{out}/")
+            if within(out, path) or within(path, out)
         ]
 
     def code(self, stage: Stage) -> list[str]:
@@ -123,11 +123,7 @@ def _data(stage: Stage, entry: Entry, graph: Graph) -> Iterator[str]:
 
 def _extra(path: str, makers: list[tuple[str, str]], project: Project) -> list[str]:
     outs = [out for out, _ in makers]
-    return [
-        file
-        for file in project.md5s(path)
-        if not any(file == out or file.startswith(f"{out}/") for out in outs)
-    ]
+    return [file for file in project.md5s(path) if not any(within(file, out) for out in outs)]
 
 
 def _params(stage: Stage, entry: Entry, params: Params) -> Iterator[str]:

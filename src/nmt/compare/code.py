@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nmt.compare.sides import Side
 from nmt.history.revisions import git
+from nmt.run.inputs import within
 
 _CODE = ("src", "pipeline", "dvc.yaml", "Snakefile", "pyproject.toml")
 
@@ -57,7 +58,7 @@ def compare_code(root: Path, a: Side, b: Side) -> Code:
         return Code()
     owners = _owners(a) + _owners(b)
     files = tuple(
-        CodeFile(path, change, tuple(sorted({s for s, dep in owners if _below(path, dep)})))
+        CodeFile(path, change, tuple(sorted({s for s, dep in owners if within(path, dep)})))
         for path, change in _changed(root, a.commit, b.commit)
     )
     tip_a, tip_b = a.commit or "HEAD", b.commit or "HEAD"
@@ -73,10 +74,6 @@ def _owners(side: Side) -> list[tuple[str, str]]:
         for dep in stage.deps
         if dep.startswith(("src/", "pipeline/"))
     ]
-
-
-def _below(path: str, dep: str) -> bool:
-    return path == dep or path.startswith(f"{dep}/")
 
 
 _CHANGES = {"A": "added", "D": "removed", "M": "changed", "T": "changed"}

@@ -12,7 +12,7 @@ from nmt.errors import ParamsError
 from nmt.history.runs import Run
 from nmt.params import Params
 from nmt.provenance import names
-from nmt.run.inputs import flatten, text
+from nmt.run.inputs import flatten, text, within
 
 ABSENT = "absent"
 
@@ -117,7 +117,7 @@ def _data(side: Side) -> dict[str, str]:
 
 
 def _of_data(path: str) -> bool:
-    return any(path == place or path.startswith(f"{place}/") for place in _DATA)
+    return any(within(path, place) for place in _DATA)
 
 
 def _environment(project: Project, a: Side, b: Side) -> Iterator[Difference]:

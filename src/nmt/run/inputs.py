@@ -97,3 +97,8 @@ def _changed(stage: Stage, names: list[str]) -> ChangedError:
         f"{stage.address}: changed while the stage ran: {', '.join(names)}; "
         "the result belongs to neither version and is not accepted: run the stage again"
     )
+
+
+def within(path: str, place: str) -> bool:
+    """Tell whether a path, relative as in dvc.lock, is a place or lies in it."""
+    return path == place or path.startswith(f"{place}/")
