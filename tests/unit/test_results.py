@@ -210,11 +210,21 @@ def test_ablations_are_differences_to_the_reference() -> None:
     text = tables(rows)
     quality, _, ablations = text.partition("<!-- ablations -->")
     assert LESS not in quality
-    assert line(ablations, f"`{BEST}`")[1:] == ["wide", "2", "41.50 ± 0.71", "31.50 ± 0.71"]
+    assert line(ablations, f"`{BEST}`")[1:-1] == ["wide", "2", "41.50 ± 0.71", "31.50 ± 0.71"]
     assert line(ablations, f"`{LESS}` | wide")[2:] == [
-        "2", "-0.50 (41.00 ± 0.71)", "-1.00 (30.50 ± 0.71)",
+        "2", "-0.50 (41.00 ± 0.71)", "-1.00 (30.50 ± 0.71)", "2",
     ]  # fmt: skip
-    assert line(ablations, f"`{LESS}` | new")[3:] == ["missing (30.00)", "missing (10.00)"]
+    assert line(ablations, f"`{LESS}` | new")[3:] == ["missing (30.00)", "missing (10.00)", "2"]
+
+
+def test_ablations_tell_which_code_made_which() -> None:
+    rows = [result("1", 30.0), result("1", 29.0, file=LESS)]
+    _, _, same = tables(rows).partition("<!-- ablations -->")
+    assert "\n- code: aaaaaaa\n" in same
+    rows[1] = rows[1].model_copy(update={"commit": "b" * 40, "note": "paused"})
+    _, _, unlike = tables(rows).partition("<!-- ablations -->")
+    assert "\n- code: aaaaaaa (best); bbbbbbb (less)\n" in unlike
+    assert "\n- notes: paused (less)\n" in unlike
 
 
 @pytest.mark.parametrize(
@@ -234,7 +244,7 @@ def test_a_star_marks_means_that_three_seeds_a_side_tell_apart(
 ) -> None:
     rows = [result(s, 29.0 + int(s), validation=float(s)) for s in ("1", "2", "3")]
     rows += [result(str(s), x, validation=x, file=LESS) for s, x in enumerate(scores, start=1)]
-    assert line(tables(rows), f"`{LESS}` | wide")[-1] == shown
+    assert line(tables(rows), f"`{LESS}` | wide")[-2] == shown
 
 
 def test_scores_counted_in_two_ways_stand_in_no_table() -> None:

@@ -1,7 +1,7 @@
 """The tables of docs/results.md."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -116,12 +116,30 @@ def _quality(rows: Sequence[Result]) -> str:
 def _facts(rows: Sequence[Result]) -> Iterator[str]:
     """Yield what holds for a table: how it was scored, where and with which code it was made."""
     yield f"- BLEU: `{_signature(rows, _BLEU)}`; in brackets: `{_signature(rows, _TOKENS)}`"
-    yield f"- code: {_listed(_short(row.commit) for row in rows)}"
-    yield f"- trained on: {_listed(row.device or 'not recorded' for row in rows)}"
-    notes = {row.note: _listed(r.model for r in rows if r.note == row.note) for row in rows}
-    told = [f"{note} ({models})" for note, models in notes.items() if note]
-    if told:
-        yield f"- notes: {'; '.join(told)}"
+    yield from _origins(rows, lambda row: row.model)
+
+
+def _origins(rows: Sequence[Result], name: Callable[[Result], str]) -> Iterator[str]:
+    """Yield where and with which code rows were made, and what was noted, by the names of rows."""
+    yield f"- code: {_told(rows, name, lambda row: _short(row.commit))}"
+    yield f"- trained on: {_told(rows, name, lambda row: row.device or 'not recorded')}"
+    notes = _told(rows, name, lambda row: row.note or "")
+    if notes:
+        yield f"- notes: {notes}"
+
+
+def _told(
+    rows: Sequence[Result], name: Callable[[Result], str], value: Callable[[Result], str]
+) -> str:
+    """List the values that rows have, each with the names of its rows if not all have the same."""
+    values = list(dict.fromkeys(map(value, rows)))
+    if len(values) == 1:
+        return values[0]
+    return "; ".join(
+        f"{each} ({_listed(name(row) for row in rows if value(row) == each)})"
+        for each in values
+        if each
+    )
 
 
 def _significance(paired: Sequence[PairedTest]) -> str:
@@ -148,21 +166,24 @@ def _ablations(reference: str, results: Sequence[Result], ablated: Sequence[Resu
     if not ablated:
         return "No ablation has been added yet."
     whole = [row for row in results if row.params_file == reference]
-    for metric in (_BLEU, _TOKENS):
-        _signature([*whole, *ablated], metric)
-    tests = _tests([*whole, *ablated])
+    told = [*whole, *ablated]
+    signature, tests = _signature(told, _BLEU), _tests(told)
     groups = _groups(ablated)
     names = {group.name for group in groups}
     to = {group.name: group for group in _groups(whole) if group.name in names}
     lines = [
-        [*_named(base), *(cell.text() for cell in _cells(base, tests))] for base in to.values()
+        [*_named(base), *(cell.text() for cell in _cells(base, tests)), _minutes(base)]
+        for base in to.values()
     ]
     for group in groups:
         base = to.get(group.name)
         others = _cells(base, tests) if base else [None] * (len(tests) + 1)
         pairs = zip(_cells(group, tests), others, strict=True)
-        lines.append([*_named(group), *(_against(cell, other) for cell, other in pairs)])
-    return _table(["params file", "model", "seeds", "validation", *tests], lines, left=2)
+        differences = (_against(cell, other) for cell, other in pairs)
+        lines.append([*_named(group), *differences, _minutes(group)])
+    head = ["params file", "model", "seeds", "validation", *tests, "minutes"]
+    facts = [f"- BLEU: `{signature}`", *_origins(told, lambda row: Path(row.params_file).stem)]
+    return "\n\n".join([_table(head, lines, left=2), "\n".join(facts)])
 
 
 def _named(group: Group) -> list[str]:
