@@ -19,9 +19,9 @@ PRUNED = Path(".nmt/pruned")
 def prune(root: Path, params: Params) -> list[Path]:
     """Move what an earlier params.yaml left to .nmt/pruned, and log each; return the paths.
 
-    Else it would enter the hashes of folders that stages depend on as a whole. Nothing is
-    deleted: a model trained outside the grid is in no cache. Hidden files, such as what a
-    running training has not finished, stay.
+    Else it would enter the hashes of folders that stages depend on as a whole. It is not deleted:
+    a model trained outside the grid is in no cache. What was moved there before under the same
+    name makes way. Hidden files, such as what a running training has not finished, stay.
     """
     trained = {(m, str(s)) for m in params.value("grid.models") for s in params.value("grid.seeds")}
     ensembles = {(model, ENSEMBLE) for model in params.value("grid.ensembles")}
