@@ -210,7 +210,7 @@ def test_ablations_are_differences_to_the_reference() -> None:
     text = tables(rows)
     quality, _, ablations = text.partition("<!-- ablations -->")
     assert LESS not in quality
-    assert line(ablations, f"`{BEST}`")[1:-1] == ["wide", "2", "41.50 ± 0.71", "31.50 ± 0.71"]
+    assert line(ablations, f"`{BEST}`")[1:] == ["wide", "2", "41.50 ± 0.71", "31.50 ± 0.71", "2"]
     assert line(ablations, f"`{LESS}` | wide")[2:] == [
         "2", "-0.50 (41.00 ± 0.71)", "-1.00 (30.50 ± 0.71)", "2",
     ]  # fmt: skip
@@ -251,6 +251,14 @@ def test_scores_counted_in_two_ways_stand_in_no_table() -> None:
     other = result("2", 30.0).model_copy(update={"signature": "v2|bleu"})
     with pytest.raises(DataError, match=r"bleu of params/best.yaml was counted in different ways"):
         tables([result("1", 30.0), other])
+
+
+@pytest.mark.parametrize("metric", ["bleu", "bleu_tokens"])
+def test_an_ablation_counted_in_another_way_than_its_reference_is_an_error(metric: str) -> None:
+    rows = [result("1", 30.0, metric=metric), result("1", 29.0, metric=metric, file=LESS)]
+    rows[1] = rows[1].model_copy(update={"signature": "v2|bleu"})
+    with pytest.raises(DataError, match=rf"^{metric} of {BEST}, {LESS} was counted in different"):
+        tables(rows)
 
 
 @pytest.mark.parametrize("missing", ["<!-- end of quality -->", "<!-- reference: params/best.yaml"])

@@ -25,7 +25,7 @@ from nmt.dag import Stage
 from nmt.ensembles import split_address
 from nmt.provenance.git import run_git
 from nmt.provenance.hashes import dvc_hash, file_md5s
-from nmt.run.inputs import flatten
+from nmt.run.inputs import flatten, within
 
 SCORED = (("train", "translate", "evaluate"), ("translate_ensemble", "evaluate_ensemble"))
 """Stages whose result can be judged by its scores, each after those before it."""
@@ -221,7 +221,7 @@ class Copy:
         """Copy what a stage reads of other stages' results; return what is nowhere."""
         for path in stage.deps:
             for out, _ in self.graph.makers(path):
-                part = path if path.startswith(f"{out}/") else out
+                part = path if within(path, out) else out
                 source = self.graph.project.root / part
                 if not {out, part} & self._there and source.exists():
                     _copy(source, self.root / part)

@@ -167,7 +167,8 @@ def _ablations(reference: str, results: Sequence[Result], ablated: Sequence[Resu
         return "No ablation has been added yet."
     whole = [row for row in results if row.params_file == reference]
     told = [*whole, *ablated]
-    signature, tests = _signature(told, _BLEU), _tests(told)
+    signature, _ = (_signature(told, metric) for metric in (_BLEU, _TOKENS))
+    tests = _tests(told)
     groups = _groups(ablated)
     names = {group.name for group in groups}
     to = {group.name: group for group in _groups(whole) if group.name in names}
